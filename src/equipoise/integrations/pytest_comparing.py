@@ -1,4 +1,4 @@
-"""Every benchmark of a test suite compared with that of another revision: the part of the plugin that compares."""
+"""The comparing part of the pytest plugin: each benchmark of a test suite against the same one in another revision."""
 
 import shlex
 import sys

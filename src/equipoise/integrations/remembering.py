@@ -1,4 +1,4 @@
-"""Resuming what was learned: from a fit on, for processes that keep only the told data, no posterior.
+"""The belief rebuilt from a stored fit, for processes that keep the data but no posterior.
 
 A worker that knows a study from its storage alone begins with the last fit of any worker: the data before it are
 learned at once, later data one by one. The result is the belief of an optimizer up to rounding. Very many duels are

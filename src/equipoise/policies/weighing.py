@@ -1,4 +1,4 @@
-"""Several objectives with random weights: each pair is about another compromise.
+"""Several objectives with random weights: each pair aims at another compromise.
 
     symbol   meaning                                                        shape
     F        by how much K objectives at m candidates exceed the start,     (..., K, m)

@@ -29,7 +29,7 @@ def compare(
 ) -> Verdict:
     """Call functions in rounds of random order until the best one is known, or the time is up.
 
-    The verdict holds although it is checked after every round, and although the host or the instrument drifts. Lower is
+    The verdict stays valid although it is checked after every round and the host or the instrument drifts. Lower is
     better, unless `higher=True`.
 
     Args:
@@ -72,7 +72,7 @@ def compare(
 
 
 def _asked(arms: Arms, metric: str, null: bool, options: Mapping[str, Any]) -> tuple[Arms, Question]:
-    """Return the functions to call, the null among them, and the question."""
+    """Return the functions to call, including the null, and the question."""
     if not isinstance(arms, Mapping) or not all(callable(function) for function in arms.values()):
         raise TypeError(f"`arms` must be functions by name, got {arms!r}")
     if metric not in ("value", "time"):

@@ -6,10 +6,10 @@
     m, R     benchmarks, and those that are claimed                                             ()
 
 Each benchmark is one question, and e-BH (Wang and Ramdas 2022) says which answers may be claimed together: at most
-alpha of them are false in the mean, however benchmarks depend on each other and whenever one looks. Changes are one
-family, and what is the same, or passes, is another. The interval of a benchmark is at `alpha R / m`, so that a claimed
-change and an interval without 0 are the same thing (e-BY, Xu, Wang and Ramdas 2022); of a claim about one side at twice
-that, since the other side may miss as often.
+alpha of them are false on average, however benchmarks depend on each other and whenever one looks. Claims of a change
+are one family; claims that two are the same, or that one passes, are another. The interval of a benchmark has the level
+`alpha R / m`, so that a claimed change and an interval without 0 are the same thing (e-BY, Xu, Wang and Ramdas 2022). A
+claim about one side has twice that level, since the other side may miss as often.
 """
 
 import math

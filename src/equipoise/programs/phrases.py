@@ -22,7 +22,7 @@ UNITS: dict[Kind, list[tuple[float, str]]] = {
     "reading": [(1.0, "")],
 }
 TWICE = 2.0
-"""From this ratio on it is told as a factor rather than in per cent."""
+"""The ratio from which on a change is stated as a factor, not as a percentage."""
 
 
 def told(verdict: Verdict) -> str:
@@ -137,7 +137,7 @@ def _sessions(verdict: Verdict) -> Iterable[str]:
 
 
 def _where(verdict: Verdict, found: Finding) -> str:
-    """Return what a claim is about, and what it rests on."""
+    """Return the scope of a claim, and its number of rounds."""
     k = len(verdict.sessions)
     scope = "in this session" if k == 0 else f"over {k} sessions"
     return f"{scope}, after {counted(found.rounds, 'round')}"

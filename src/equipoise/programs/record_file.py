@@ -1,4 +1,4 @@
-"""A log of what is no study: a first line that says of what, then records, each on the disk before it counts."""
+"""A log of a comparison or a gate: its first line names the kind; each record is on the disk before it counts."""
 
 import os
 import warnings
@@ -11,16 +11,16 @@ from equipoise.log import Lines, LogError
 
 
 class Records:
-    """The records of one file, each entered into memory once it is on the disk, no matter who wrote it.
+    """The records of one file, by all its writers, each entered into memory once it is on the disk.
 
     Args:
         path: The file.
-        kind: The key of the first line that says what kind of log it is; its value is the format.
+        kind: The key in the first line that names the kind of log; its value is the format.
         format: The format that is understood.
         what: The kind in words, for messages.
         enter: Called with each record, in order.
-        first: What the first line of a new file says; `None` to read only.
-        notify: Called with what the user should know: that a line was torn by a crash.
+        first: The content of the first line of a new file; `None` to read only.
+        notify: Called with a notice for the user if a crash has left an incomplete line.
 
     Example:
         >>> import tempfile
@@ -52,7 +52,7 @@ class Records:
         self.first: Mapping[str, Any] = said
 
     def read(self) -> None:
-        """Enter what is new."""
+        """Enter the new records."""
         for content, _ in self._lines.news():
             try:
                 self._enter(content)
@@ -60,13 +60,13 @@ class Records:
                 raise self._lines.damaged(f"it cannot be read: {error!r}") from None
 
     def append(self, content: Mapping[str, Any]) -> None:
-        """Put a record on the disk, and enter it; to be called inside `writing`."""
+        """Write a record to the disk, and enter it; call it inside `writing`."""
         self._lines.append(content)
         self.read()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep others out, and know everything that they wrote."""
+        """Keep other writers out, and read everything that they wrote."""
         self._lines.lock()
         try:
             self.read()

@@ -1,13 +1,13 @@
-"""Sessions: days, boots and machines. What holds in one of them need not hold in the next.
+"""Sessions: days, boots and machines. A claim about one of them need not hold in the next.
 
     symbol   meaning                                                              shape
     e        estimate of a session for a pair of arms                             (k,)
     s2       their variance, k - 1 degrees of freedom: between sessions + within  ()
-    alpha_k  what k sessions may spend of alpha: alpha / (k (k - 1))              ()
+    alpha_k  the share of alpha for k sessions: alpha / (k (k - 1))               ()
 
-The layout of memory, the heat of the room, the neighbors and the compiler's luck change what a program costs, and they
-stay for a whole session. So each session has its own effect on every arm. More rounds in one session make a
-claim about that session surer and no truer for the next. A claim over sessions rests on the sessions' estimates alone.
+The memory layout, the room temperature, the neighbors and the compiler's luck change the cost of a program, and they
+last for a whole session. So each session has its own effect on every arm. More rounds in one session make a claim
+about that session more certain, but not one about the next. A claim over sessions uses their estimates alone.
 """
 
 import math
@@ -46,7 +46,7 @@ def across(estimates: ArrayLike, alpha: float = 0.05) -> Interval:
 
     Args:
         estimates: One per session, shape (k,).
-        alpha: How often it may miss, over all times of looking; exact where the effects of sessions are normal.
+        alpha: The probability that it ever misses; exact if the effects of sessions are normal.
 
     Example:
         >>> across([3.0, 3.2, 3.1, 2.9, 3.0]).low > 2.5
@@ -66,11 +66,11 @@ def across(estimates: ArrayLike, alpha: float = 0.05) -> Interval:
 
 
 def over(question: Question, sessions: Sequence[Iterable[Round]]) -> Verdict:
-    """Return the verdict over sessions; of a single one, its own.
+    """Return the verdict over several sessions, or that of a single one.
 
     Args:
-        question: What was asked.
-        sessions: The rounds of each.
+        question: The question of the comparison.
+        sessions: The rounds of each session.
 
     Example:
         >>> days = [[{"old": 1.0, "new": ratio}] * 9 for ratio in (0.90, 0.91, 0.90, 0.89)]
@@ -100,11 +100,11 @@ def disagreeing(verdict: Verdict, first: str, second: str) -> bool:
 
 
 def _of(verdict: Verdict, pair: Pair) -> list[tuple[Interval, int]]:
-    """Return what a session knows of a pair, the null among them."""
+    """Return the interval and the rounds of a pair in a session; the first arm and the null are a pair too."""
     found = [*verdict.findings, *([verdict.floor] if verdict.floor else [])]
     return [(each.interval, each.rounds) for each in found if (each.first, each.second) == pair]
 
 
 def _without_forecast(verdict: Verdict) -> Verdict:
-    """Return a verdict that does not say how many more rounds are needed: sessions are."""
+    """Return a verdict without a forecast of rounds: further sessions decide, not further rounds."""
     return replace(verdict, findings=tuple(replace(found, more=None) for found in verdict.findings))

@@ -10,8 +10,8 @@ without any hill it mistakes noise for f and goes to the corners. So the first d
 space; if earlier readings name a best setting, they compare it with such points, to check it. Later, at times, a duel
 uses the next point of the same sequence that is still a hole: a model of short lengthscales knows little there, and the
 top may be there. The chance of such a scout is 1/j + sigma2 / gap^2, at most a half. The first term sums to the
-logarithm of the number of duels; the second is large as long as nothing stands out, when to look around costs nothing
-(METHOD section 10).
+logarithm of the number of duels; the second is large as long as no setting stands out, because looking around then
+costs nothing (METHOD section 10).
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@
     mu, psi  mean and variance of f(z) - f(x0), by a cautious posterior  (m,)
     k        required safety margin, in standard deviations              ()
 
-A setting z is safe if `mu - k sqrt(psi) >= -drop`: "not more than `drop` worse than the start". The offset is not in
-it, so it means something under drift, which an absolute threshold does not (METHOD section 14). The posterior knows the
-readings of the present campaign alone: those of an earlier one may be of a machine that was rebuilt. The safe set grows
-from the start as more is learned. Each setting that was asked for as safe and turned out not to be shows that the model
-is too sure, and raises k by one.
+A setting z is safe if `mu - k sqrt(psi) >= -drop`: "not more than `drop` worse than the start". The offset cancels in
+this difference, so the rule has a meaning under drift; an absolute threshold has none (METHOD section 14). The
+posterior has the readings of the present campaign only, since the machine may have been rebuilt since an earlier one.
+The safe set grows from the start with each reading. A setting that was proposed as safe and turned out to be unsafe
+shows that the model is too confident, and raises k by one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ UNSAFE_DEVIATIONS = 1.0
 it was asked for, so that under a right model noise alone takes it there in one of 30,000 cases."""
 
 UNIT_DROPS = 3.0
-"""The least standard deviation of f that caution assumes, in drops: who sets a limit fears that it may be passed."""
+"""The least standard deviation of f that caution assumes, in drops: a limit is set if it could be passed."""
 
 ANCHORS = 4
 """The number of settings, the best ones known to be safe, from which the search starts."""

@@ -8,17 +8,17 @@ from typing import IO
 from equipoise.cli.common import printable
 
 REDRAW = 0.1
-"""Seconds between two pictures on a terminal, at least."""
+"""The least number of seconds between two updates of a terminal."""
 
 FIRST_NOTE = 10
-"""The round after which something is said if there is no terminal; then after twice as many, and so on."""
+"""Without a terminal, the round of the first progress line; each further line comes after twice as many rounds."""
 
 
 class Live:
-    """Shows what is known so far.
+    """Shows the results so far.
 
     Args:
-        stream: Where to; drawn on a terminal, written line by line elsewhere.
+        stream: The output; a terminal is redrawn, other output gets a line now and then.
         seconds: The time budget.
     """
 
@@ -37,7 +37,7 @@ class Live:
         return time.monotonic() - self._start
 
     def say(self, text: Callable[[], str], rounds: int) -> None:
-        """Show a text of one line or several after a round, if it is time to."""
+        """Show a text after a round, if an update is due."""
         if self._drawn and self.elapsed - self._last >= REDRAW:
             self._last = self.elapsed
             self._draw(text().splitlines(), rounds)
@@ -47,7 +47,7 @@ class Live:
             self._stream.flush()
 
     def clear(self) -> None:
-        """Take what was drawn away."""
+        """Erase the drawn lines."""
         if self._lines:
             self._stream.write(f"\x1b[{self._lines}F\x1b[J")
             self._stream.flush()

@@ -9,7 +9,7 @@ import click
 
 HOOKS = ("prepare", "conclude", "setup", "cleanup")
 MOST_VALUES = 1000
-"""Of one parameter: more are a mistake."""
+"""Values of one parameter; more are a mistake."""
 
 Setting = Mapping[str, str]
 
@@ -17,7 +17,7 @@ Setting = Mapping[str, str]
 def settings(
     lists: Sequence[tuple[str, str]], scans: Sequence[tuple[str, str, str]], steps: Sequence[str]
 ) -> list[Setting]:
-    """Return every combination of values, by name; one without a name where no parameter is given.
+    """Return every combination of values, by name; one without a name if no parameter is given.
 
     Example:
         >>> settings([("mode", "fast,safe")], [("n", "1", "2")], [])

@@ -33,10 +33,10 @@ class Benchmark:
     """One benchmark of a suite, or several that one program measures.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         commands: The command line of each arm.
-        questions: What is asked, by metric.
-        read: What is read from its output.
+        questions: The questions, by metric.
+        read: The numbers to read from its output.
         hooks: Command lines to run before and after, by the name of the option.
         discovers: What is asked of every number in the JSON that it prints, if it says itself what it measures.
     """
@@ -62,7 +62,7 @@ class Suite:
     Attributes:
         benchmarks: All of them.
         seconds: Their budget; `None` if the file has none.
-        alpha: The share of false claims, where the file has one.
+        alpha: The share of false claims; `None` if the file has none.
     """
 
     benchmarks: tuple[Benchmark, ...]
@@ -76,7 +76,7 @@ def loaded(path: Path, arms: Sequence[str], options: Mapping[str, Any]) -> Suite
     Args:
         path: The file.
         arms: Names of the two arms.
-        options: Those of the command, which hold where the file has none.
+        options: The options of the command, for entries that the file lacks.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -100,7 +100,7 @@ def loaded(path: Path, arms: Sequence[str], options: Mapping[str, Any]) -> Suite
 
 
 def pair(arms: tuple[str, str], fail_above: str | None = None) -> Question:
-    """Return what is asked of the times of two arms."""
+    """Return the question about the times of two arms."""
     usual = {"scale": None, "margin": None, "higher": False, "center": "typical", "alpha": 0.05}
     return question(arms, "wall", (), {**usual, "fail_above": fail_above})
 
@@ -162,7 +162,7 @@ def _known(path: Path, data: Mapping[str, Any], known: Sequence[str]) -> None:
 
 
 def _option(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a file says of claims, as the options of the command are."""
+    """Return an entry about claims as an option of the command."""
     given = {name.replace("-", "_"): data[name] for name in CLAIM if name in data}
     for name in {"margin", "fail_above"} & set(given):
         given[name] = str(given[name])

@@ -11,11 +11,11 @@ from equipoise.programs.findings import FAILED, UNDECIDED
 from equipoise.programs.phrases import ADJECTIVES, amount, short
 
 Case = tuple[str, str, str]
-"""A test case: its name, what came of it (`passed`, `failure`, `skipped` or `error`), and why."""
+"""A test case: its name, its result (`passed`, `failure`, `skipped` or `error`), and the reason."""
 
 
 def word(row: SuiteRow) -> str:
-    """Return what is claimed of a benchmark in one word."""
+    """Return the claim about a benchmark in one word."""
     if row.found is None or row.question is None:
         return "failed"
     if row.question.fail_above is not None:
@@ -26,7 +26,7 @@ def word(row: SuiteRow) -> str:
 
 
 def size(row: SuiteRow) -> str:
-    """Return how much a benchmark has changed, or why nobody knows."""
+    """Return by how much a benchmark has changed, or the reason why this is unknown."""
     if row.found is None or row.question is None:
         return row.failure.splitlines()[0]
     more = "" if row.found.more is None or word(row) != "open" else f", {row.found.more}"
@@ -44,7 +44,7 @@ def summary(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
 
 
 def as_text(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
-    """Return a line for every benchmark, what is worse first."""
+    """Return a line for every benchmark, worse ones first."""
     wide = max(len(row.name) for row in rows)
     lines = [
         f"{word(row):7} {row.name:{wide}}  {row.metric:6} "

@@ -1,4 +1,4 @@
-"""A suite from its file to its report: measured, kept in a log, told, with an exit status."""
+"""The run of a suite: read its file, measure, keep a log, report, and return an exit status."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,10 @@ from equipoise.runners import Revision
 
 NOT_IN_SUITES = {name: f"--{name.replace('_', '-')}" for name in (*HOOKS, "runs", "min_runs", "max_runs")}
 NOT_IN_SUITES |= {"names": "--name", "lists": "-L", "scans": "-P", "min_seconds": "--min-benchmarking-time"}
-"""Options that a suite does not take, by parameter."""
+"""Options that a suite refuses, by parameter."""
 
 SUITE_SECONDS = 300.0
-"""The budget of a suite, unless it or the command says another."""
+"""The budget of a suite if neither its file nor the command has one."""
 
 
 def suite_told(
@@ -90,7 +90,7 @@ def _source(
     options: Mapping[str, Any],
     rng: Generator,
 ) -> Source:
-    """Return what measures a benchmark."""
+    """Return the source that measures a benchmark."""
     read = benchmark.read if benchmark.discovers is None else (EVERYTHING,)
     events = [metric for metric in benchmark.questions if metric in EVENTS]
     job = arranged(benchmark.commands, None, {**options, **dict.fromkeys(HOOKS, ()), **benchmark.hooks})
@@ -102,7 +102,7 @@ def _source(
 
 
 def _recalled(sources: Sequence[Source], results: ComparisonLog) -> None:
-    """Count what earlier calls have measured."""
+    """Count the rounds that earlier calls have measured."""
     known = {source.benchmark.name: source for source in sources}
     for session in results.sessions:
         for runs in session.rounds:
@@ -122,7 +122,7 @@ def so_far(family: BenchmarkFamily) -> str:
 
 
 def say(told: Sequence[SuiteRow], arms: Sequence[str], alpha: float, files: Mapping[str, Any]) -> None:
-    """Print what is known, and write the files that were asked for."""
+    """Print the results so far, and write the requested files."""
     made: dict[str, Callable[[], str]] = {
         "json_file": lambda: json_line(as_data(told, arms, alpha)) + "\n",
         "markdown_file": lambda: as_markdown(told, arms, alpha),
@@ -132,7 +132,7 @@ def say(told: Sequence[SuiteRow], arms: Sequence[str], alpha: float, files: Mapp
 
 
 def status(told: Sequence[SuiteRow], gated: bool, early: bool) -> int:
-    """Return the exit status: what fails, then what could not be measured, then what is not decided."""
+    """Return the exit status: first for a failure, then for a benchmark without a measurement, then for an open one."""
     gates = [row.found.gate for row in told if row.found and row.question and row.question.fail_above is not None]
     if FAILED in gates:
         return FAILED

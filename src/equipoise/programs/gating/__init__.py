@@ -1,8 +1,8 @@
 """A gate for loops of experiments: champion and candidate on the same seeds, until an idea is kept or given up.
 
-whitening  what readings of many versions on many seeds say of one candidate
-stream     which look is next, and when an idea is decided
-night      what was decided, in words and as data
+whitening  the effect of one candidate, from readings of many versions on many seeds
+stream     the next look, and the decision on an idea
+night      the decisions of a run, in words and as data
 trying     the gate itself: it measures, and keeps a log
 items      two models on the same items
 item_files scores from files

@@ -37,7 +37,7 @@ def scores(path: Path, score: str | None = None, cluster: str | None = None) -> 
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield what a file says of each item."""
+    """Yield the row of each item in a file."""
     if path.suffix == ".eval":
         yield from _zipped(path)
         return

@@ -1,4 +1,4 @@
-"""Several numbers a trial: objectives and limits, what is believed of each, and what may be asked for."""
+"""Several numbers for each trial: objectives, limits, the belief about each, and the settings that may be proposed."""
 
 from typing import TYPE_CHECKING
 

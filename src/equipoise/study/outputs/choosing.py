@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.holding import Named
 
 TOLERANCE = 0.05
-"""A setting dominates another one only if it is better by this share of the range of each objective: between settings
-that are as good as equal nothing can be decided."""
+"""A setting dominates another one only if it is better by this share of the range of each objective: nothing can be
+decided between settings that are almost equal."""
 
 
 def front(
@@ -33,16 +33,16 @@ def front(
 ) -> list[FrontPoint]:
     """Return the settings that were measured, may be used and are not dominated, best in the first objective first.
 
-    A setting belongs to it if none is better in every objective as far as is expected, and none is by more than the
-    tolerance with 95 %.
+    A setting belongs to the front if no other one is expected to be better in every objective, and with 95 % none is
+    better in every objective by more than the tolerance.
 
     Args:
-        named: What is believed of the outputs.
-        space: Where settings may be used.
-        standing: What else is known of the study.
+        named: The beliefs about the outputs.
+        space: The settings that may be used.
+        standing: Other facts about the study.
         rng: The source of randomness.
         tolerance: A share of the range of each objective over the front.
-        sure: Whether to leave out those that may be dominated with more than 5 %.
+        sure: Whether to leave out settings that are dominated with a probability above 5 %.
     """
     start, posteriors = named.start, named.wanted
     if start is None:
@@ -73,14 +73,14 @@ def front(
 
 
 def _against(named: Named, standing: Standing, point: FloatArray, start: FloatArray) -> dict[str, Difference]:
-    """Return by how much each objective is above that of the start, in the unit of its readings."""
+    """Return the gain of each objective over the start, in the unit of its readings."""
     known = Standing(standing.readings, start=start, enough=standing.enough)
     found = {each.name: difference(named.beliefs[each.name], known, point, start) for each in named.outputs.objectives}
     return {each.name: found[each.name] if each.sign > 0 else -found[each.name] for each in named.outputs.objectives}
 
 
 def wanted(outputs: Outputs, weights: Mapping[str, float] | None, prefer: str | None) -> FloatArray:
-    """Return how much is wanted of each objective, shape (K,), from weights by name or from the one that is preferred.
+    """Return the weight of each objective, shape (K,), from weights by name or from the preferred objective.
 
     Example:
         >>> from equipoise.study.outputs import Outputs
@@ -104,13 +104,13 @@ def wanted(outputs: Outputs, weights: Mapping[str, float] | None, prefer: str | 
 
 
 def chosen(points: Sequence[FrontPoint], named: Named, space: Domain, share: FloatArray) -> FrontPoint:
-    """Return the setting of a front whose gains are largest in the proportion that is wanted.
+    """Return the setting of a front whose gains are largest in the proportion of the weights.
 
     Args:
         points: The front.
-        named: What is believed of the outputs.
+        named: The beliefs about the outputs.
         space: Where points lie.
-        share: How much is wanted of each objective, shape (K,).
+        share: The weight of each objective, shape (K,).
     """
     assert named.start is not None
     posteriors, some = named.wanted, np.flatnonzero(share)
@@ -124,14 +124,14 @@ def chosen(points: Sequence[FrontPoint], named: Named, space: Domain, share: Flo
 def compromised(
     best: Recommendation, points: Sequence[FrontPoint], named: Named, space: Domain, share: FloatArray
 ) -> Recommendation:
-    """Return the setting of a front that gains most in the proportion that is wanted, instead of the best in the first.
+    """Return the recommendation of the setting that gains most in the proportion of the weights.
 
     Args:
-        best: What is recommended for the first objective alone; it stays if the front is empty.
+        best: The recommendation for the first objective alone; it stays if the front is empty.
         points: The front.
-        named: What is believed of the outputs.
+        named: The beliefs about the outputs.
         space: Where points lie.
-        share: How much is wanted of each objective, shape (K,).
+        share: The weight of each objective, shape (K,).
     """
     if not points:
         return best

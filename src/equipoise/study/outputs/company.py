@@ -1,8 +1,8 @@
-"""Beside what a rival is read: the leader, the start, another rival, or the rival's mirror image in the leader.
+"""The other setting of a rival's pair: the leader, the start, another rival, or the rival's mirror image in the leader.
 
-While offsets are calm the level of the readings is known: what one reading tells of a rival, the leader read once more
-would hardly add to. Then another rival is read, for the objective or for a limit. This is done in a study with limits
-or of listed settings; with many parameters, the mirror image is read.
+While offsets are calm, the level of the readings is known. Then one reading of a rival suffices, and another reading of
+the leader would add little. So the pair has another rival, for the objective or for a limit. This holds in a study with
+limits or with listed settings; with many parameters the pair has the mirror image.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ NEARBY = 0.3
 a mirror image."""
 
 Teaching = Callable[..., "Sequence[Comparison]"]
-"""Takes points, shape (d,) each, and returns what readings of them, in this order, would teach, outcomes at zero."""
+"""Takes points, shape (d,) each, and returns the lessons of readings of them in this order, with outcomes of zero."""
 
 Within = Callable[..., Proposal]
 """The method of a policy that weighs optimism against the probability that limits hold, as `Challenger.within`."""
 
 SPARE = 0.8
-"""The leader is not read beside a rival if the rival's reading alone takes away this share of what the pair does of the
-variance of their difference."""
+"""The leader is not measured beside a rival if the rival's reading alone removes at least this share of the variance of
+their difference that the pair would remove."""
 
 FINALISTS = 256
-"""Among how many of the most promising settings a second rival is looked for."""
+"""The number of most promising settings among which a second rival is chosen."""
 
 ENOUGH = 2.0
-"""Two rivals are measured rather than the leader and one of them, if that leaves no more than this multiple of the
-variance by which the first rival is behind: a pair that teaches of two settings may teach half as much of each."""
+"""Two rivals are measured instead of the leader and the first rival, if this leaves at most this multiple of the
+variance of their difference that a duel of these two would leave: a pair that teaches about two settings may teach half
+as much about each."""
 
 
 def teaching(state: State) -> Teaching | None:
-    """Return what says what readings would teach; `None` if only pairs do, or pairs on one seed."""
+    """Return a function for the lessons of future readings; `None` if only pairs teach, or pairs on one seed."""
     setup = state.setup
     return partial(_awaited, state) if setup.offset.learns_readings and setup.seeds is None else None
 
 
 def _awaited(state: State, first: FloatArray, second: FloatArray | None = None) -> tuple[Comparison, ...]:
-    """Return what a reading, or a pair of them, would teach, outcomes left at zero."""
+    """Return the lessons of a future reading or pair, with outcomes of zero."""
     if second is None:
         duel = Duel(Proposal.single(first), first[None], (1.0,), first, None)
     else:
@@ -74,16 +75,16 @@ def accompanied(
     rng: Generator,
     teaching: Teaching | None,
 ) -> Proposal:
-    """Return what a policy proposes within limits; a second rival instead of a leader whose reading would be spare.
+    """Return the proposal of a policy within limits; a second rival replaces a leader whose reading would add little.
 
     Args:
         within: The method of the policy.
-        posterior: What is believed of the first objective.
+        posterior: The belief about the first objective.
         belief: The same at the candidates.
-        named: What is believed of all outputs.
+        named: The beliefs about all outputs.
         holds: The probability that each candidate holds all limits, shape (m,).
         rng: The source of randomness.
-        teaching: Returns what readings would teach; `None` if only pairs do.
+        teaching: Returns the lessons of future readings; `None` if only pairs teach.
     """
     leader = belief.points[safest(belief.mean, holds, rng)]
     pair = within(belief, holds, rng, None if named.placed(leader) else named.origin)
@@ -96,9 +97,9 @@ def accompanied(
 
 
 def _spare(posterior: Posterior, named: Named, teaching: Teaching, leader: FloatArray, rival: FloatArray) -> bool:
-    """Return whether a reading of a rival alone tells how it compares with the leader, as well as a pair of both would.
+    """Return whether a reading of a rival alone compares it with the leader about as well as a pair of both would.
 
-    So it is while offsets are calm: the level of the readings is known.
+    This holds while offsets are calm, since the level of the readings is then known.
     """
     alone, both = teaching(rival), teaching(leader, rival)
 
@@ -117,15 +118,15 @@ def two_rivals(
 ) -> Proposal:
     """Return two rivals instead of a leader and its rival, if that teaches at least half as much of each.
 
-    Listed settings differ by much more than the noise at times, and what the leader reads is soon known. Then half of
-    all readings would teach nothing. If each pair has its own level, only a duel with the leader teaches enough.
+    Listed settings may differ by much more than the noise. Then the value of the leader is soon known, and half of all
+    readings would teach nothing. If each pair has its own level, only a duel with the leader teaches enough.
 
     Args:
         state: The study.
-        posterior: What is believed, with what is still open.
+        posterior: The belief, with the expected lessons of open questions.
         belief: The same at all candidates.
         policy: Chooses the leader and its rival, or another pair, which stays as it is.
-        proposal: What it has chosen.
+        proposal: Its choice.
         rng: The source of randomness.
     """
     taught, (leader, rival), best = teaching(state), proposal.points[[0, -1]], int(belief.mean.argmax())
@@ -151,9 +152,9 @@ def mirrored(state: State, space: Domain, belief: Belief, proposal: Proposal) ->
 
     Args:
         state: The study.
-        space: Where points may be asked for.
-        belief: What is believed of the candidates.
-        proposal: What the policy has chosen; another pair than one with the leader stays as it is.
+        space: The settings that may be proposed.
+        belief: The belief about the candidates.
+        proposal: The choice of the policy; a pair without the leader stays as it is.
     """
     leader, rival = proposal.points[[0, -1]]
     best = belief.points[belief.mean.argmax()]

@@ -124,7 +124,7 @@ class Named:
         return Usability(float(self.surely(point[None])[0]), limits, unknown)
 
     def _of_output(self, name: str, belief: Posterior, points: FloatArray) -> FloatArray:
-        """Return the probability that the limits of one output hold: what is above and below excludes each other."""
+        """Return the probability that the limits of one output hold; it cannot break two at once."""
         broken = np.zeros(len(points))
         for limit in self.outputs.limits_of(name):
             mean, sd = self._slack(limit, belief)(points)
@@ -155,12 +155,12 @@ def believed(belief: StudyBelief) -> Posterior:
 
 
 def has_level(posterior: Posterior) -> bool:
-    """Return whether a belief knows at which level readings are: if each teaches by itself."""
+    """Return whether a belief knows the level of the readings, because single readings teach too."""
     return isinstance(posterior, AnywherePosterior) and (posterior.offset is not None or bool(_alone(posterior).any()))
 
 
 def _alone(posterior: AnywherePosterior) -> NDArray[np.bool_]:
-    """Return which data are readings by themselves, shape (n,): there is no offset in a difference."""
+    """Return which data are single readings, shape (n,): a difference contains no offset."""
     data = posterior.observations
     if data is None:
         return np.zeros(0, dtype=np.bool_)

@@ -1,9 +1,9 @@
 """A study as a table, written and read again: a row for each question that was measured, or for each that was judged.
 
-Columns are called after the parameters. A parameter that is called as another column, such as `value`, has an `x.`
-before its name. The coordinates of points without names are called x[0], x[1] and so on, and names without features
-stand in a column called x. A judgement is about two settings: there the parameters have `first.` and `second.` before
-their names, and names without features stand in the columns first and second.
+Each parameter has a column of its name. If another column has this name too, such as `value`, the parameter's column
+gets the prefix `x.`. The coordinates of points without names have the columns x[0], x[1] and so on, and names without
+features have a column x. A judgement is about two settings: the columns of parameters then have the prefixes `first.`
+and `second.`, and names without features have the columns first and second.
 """
 
 import csv

@@ -2,7 +2,7 @@
 
 template   a command line with parameters in it
 quoting    values in a command line for a shell
-goals      objectives and limits, by the names of what is measured or printed
+goals      objectives and limits, by the names of measured or printed numbers
 searching  runs of the program, here or by an executor, until the time is up
 command    the command
 """

@@ -28,13 +28,13 @@ from equipoise.programs.rounds import Contest
 from equipoise.programs.verdict import Verdict
 
 SEARCH, LEAST_SEARCH = 0.75, 0.4
-"""Of the time goes to the search; the rest verifies what it has found. If that is few rounds it gets up to 60 %."""
+"""The share of the time for the search; the smaller one if the rest has no room for a verification of its result."""
 
 VERIFYING_ROUNDS, SLACK = 7, 1.2
 """Rounds of verification at least: fewer seldom decide. And how much longer than the first run a run may take."""
 
 PATIENCE_FACTOR, PATIENCE_SECONDS = 20.0, 1.0
-"""A run has failed after this many times what the start takes, and a second, unless --timeout says something else."""
+"""The default of --timeout: this multiple of the time of the start, plus a second."""
 
 SETTING = re.compile(r"[A-Za-z_]\w*=[^{}]*")
 """A setting of the start."""
@@ -82,9 +82,9 @@ equipoise tune './server {threads=1..64:log}' --objective=-p99 --limit 'rss <= 2
     "-j", "--jobs", type=click.IntRange(min=1), help="The number of runs at once.  [default: 1; all of a cluster]"
 )
 @click.option("--executor", type=click.Choice(["dask"]), help="Measure on the workers of a cluster, all alike.")
-@click.option("--address", help="Of its scheduler, such as tcp://10.0.0.5:8786.  [default: workers on this machine]")
+@click.option("--address", help="Address of its scheduler, such as tcp://10.0.0.5:8786.  [default: workers here]")
 @click.option("--log", type=click.Path(path_type=Path), help="Keep the study; the same command continues it.")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the random numbers.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random numbers.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw start and winner, such as tune.png.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for scripts.")
 def tune(
@@ -130,7 +130,7 @@ def tune(
 
 
 def sorted_words(words: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the command line, and what stands as NAME=VALUE behind the first one of --start.
+    """Return the command line, and the further NAME=VALUE words of --start, which click takes for arguments.
 
     Example:
         >>> sorted_words(["mode=safe", "./server {threads=1..64} {mode=fast|safe}"])
@@ -169,7 +169,7 @@ def _searched(
     begun: float,
     seconds: float,
 ) -> KeyboardInterrupt | None:
-    """Measure the start, then what the study asks for until the time is up; return what ended it too early."""
+    """Measure the start, then search until the time is up; return the interrupt or error that ended it too early."""
     most = options["readings"] or float("inf")
     try:
         with workers(options["executor"], options["address"], options["jobs"]) as where:
@@ -185,7 +185,7 @@ def _searched(
 
 
 def _started(runner: SettingRunner, first: Mapping[str, Any], options: Mapping[str, Any]) -> float:
-    """Run what comes before all, then the start, as often as said and once more; return how long that one took."""
+    """Run --setup, then the start, `--warmup` times and once more; return the time of this last run."""
     if options["setup"] is not None:
         with blamed("--setup", options["setup"]):
             programs_of(runner.how).do(options["setup"])
@@ -198,7 +198,7 @@ def _started(runner: SettingRunner, first: Mapping[str, Any], options: Mapping[s
 
 
 def searched_until(begun: float, seconds: float, wall: float) -> float:
-    """Return until when to search, such that enough rounds of verification are left.
+    """Return the time at which the search ends, so that enough rounds of verification are left.
 
     Example:
         >>> searched_until(0.0, 100.0, 0.1), round(searched_until(0.0, 100.0, 2.0), 1), searched_until(0.0, 100.0, 20.0)
@@ -261,7 +261,7 @@ def _text(
 
 
 def _data(opt: Optimizer, goals: Goals, front: Sequence[FrontPoint], verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
-    """Return the answer for scripts: what was verified, how surely limits hold, and the front."""
+    """Return the answer for scripts: the verification, the probability that limits hold, and the front."""
     each = {name: finding_data(verdict.findings[0], verdict.question) for name, verdict in verdicts.items()}
     data: dict[str, Any] = {"verified": next(iter(each.values()), None)}
     usability = opt.recommend().usability if opt.readings else None

@@ -21,21 +21,21 @@ from equipoise.programs.comparison_log import Execution
 from equipoise.runners import FailedError, Measured, OnExecutor
 
 MOST_FAILURES = 20
-"""Failures in a row after which it is given up."""
+"""Failures in a row after which the search ends."""
 
 LONGEST_REASON = 400
-"""Characters of the reason why a trial failed that are kept in the study."""
+"""The most characters of the reason for a failed trial that the study keeps."""
 
 
 @dataclass(frozen=True)
 class SettingRunner:
-    """Runs the program with a setting, in this process or in that of a worker it is sent to.
+    """Runs the program with a setting, in this process or, sent there, in that of a worker.
 
     Attributes:
         plan: The command line.
-        goals: What is read of a run.
-        how: How programs are run.
-        prepare: A command line that comes before each run.
+        goals: The numbers to read from a run.
+        how: The options for running programs.
+        prepare: A command line to run before each run.
     """
 
     plan: Template
@@ -44,7 +44,7 @@ class SettingRunner:
     prepare: str | None = None
 
     def run(self, x: Mapping[str, Any]) -> Execution:
-        """Run the program with a setting and return what it has cost."""
+        """Run the program with a setting and return its cost."""
         programs = programs_of(self.how)
         if self.prepare is not None:
             try:
@@ -54,7 +54,7 @@ class SettingRunner:
         return programs.run("trial", self.plan.command(x))
 
     def __call__(self, x: Mapping[str, Any]) -> Measured:
-        """Return what a setting reads, and where it was measured; or why it does not."""
+        """Return the reading of a setting and its worker, or the reason for a failure."""
         nearest = self.plan.settings(x)
         try:
             return Measured(self.goals.value(self.run(nearest), programs_of(self.how).floor), x=nearest)
@@ -67,7 +67,7 @@ _STARTED: list[Programs] = []
 
 
 def programs_of(how: RunOptions) -> Programs:
-    """Return what runs programs in this thread: each has its own, so that each measures one at a time."""
+    """Return the runner of programs of this thread: with one for each thread, a thread runs one program at a time."""
     known: dict[RunOptions, Programs] = vars(_THREAD).setdefault("programs", {})
     if how not in known:
         known[how] = Programs(how)
@@ -78,7 +78,7 @@ def programs_of(how: RunOptions) -> Programs:
 
 @contextmanager
 def programs_ended() -> Iterator[None]:
-    """End all programs of this process, and what runs them, at the end."""
+    """End all programs of this process and their runners when the block ends."""
     try:
         yield
     finally:
@@ -89,7 +89,7 @@ def programs_ended() -> Iterator[None]:
 
 @contextmanager
 def workers(kind: str | None, address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int] | None]:
-    """Give what measures several settings at once, and how many; nothing where one is measured at a time."""
+    """Yield an executor and how many settings it measures at once; `None` to measure one at a time."""
     if address is not None and kind is None:
         raise click.UsageError("--address must come with --executor dask")
     if kind == "dask":
@@ -123,7 +123,7 @@ def _dask(address: str | None, jobs: int | None) -> Iterator[tuple[Executor, int
 def search(
     opt: Optimizer, runner: SettingRunner, most: float, until: float, where: tuple[Executor, int] | None, blocks: bool
 ) -> None:
-    """Measure what the study asks for until it has enough readings, the time is up or nothing succeeds any more."""
+    """Measure the proposals of the study until it has enough readings, the time is up or the program keeps failing."""
     before = len(opt.records(aside=False))
 
     def over() -> bool:
@@ -143,7 +143,7 @@ def search(
 
 
 def _measure(opt: Optimizer, runner: Callable[[Any], Measured]) -> None:
-    """Measure one trial; if that is interrupted, it waits."""
+    """Measure one trial; after an interrupt it is handed out again."""
     trial = opt.ask()
     try:
         found = runner(trial.x)
