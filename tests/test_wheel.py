@@ -112,6 +112,15 @@ def test_it_runs_with_the_core_dependencies_only(installed, core):
     assert "install equipoise[plot]" in said
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links packages, which Windows allows to few users")
+def test_a_part_without_its_packages_names_the_extra(installed, core):
+    """Every part that needs an extra, in an environment with the core dependencies only."""
+    for module in ("web", "integrations.optuna", "integrations.sklearn", "integrations.gest", "integrations.xopt"):
+        code = f"try: import equipoise.{module}\nexcept ImportError as error: print(error)"
+        extra = module.rpartition(".")[2]
+        assert f'pip install "equipoise[{extra}]"' in python(installed, core, "-c", code), module
+
+
 EXTRAS = {
     "plot": "import equipoise as eq; eq.plots.style.pyplot()",
     "experiments": "import joblib, matplotlib, equipoise.lab.experiments",

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 
+from equipoise.programs.commands import exporting
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import told
 from equipoise.programs.commands.metrics import last_number
@@ -366,6 +367,16 @@ def test_a_picture(tmp_path):
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
     said = invoke("compare", "echo 3", "echo 4", *READ, "--plot", "nowhere/out.png", code=64).stderr
     assert "nowhere/out.png could not be written: it must be a file in a folder that exists" in said
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_measured(tmp_path, monkeypatch):
+    refused = "nowhere/out.png could not be written"
+    count = "sh -c 'echo >> runs; echo 0'"
+    assert refused in invoke("tune", f"{count} {{q=0..1}}", "--time", "1s", "--plot", "nowhere/out.png", code=2).stderr
+    monkeypatch.setattr(exporting, "find_spec", lambda name: None)
+    said = invoke("compare", count, count, "--runs", 3, "--plot", "out.png", code=64).stderr
+    assert "--plot needs matplotlib: install equipoise[plot]" in said
+    assert not (tmp_path / "runs").exists()
 
 
 # For CI.

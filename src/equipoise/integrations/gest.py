@@ -16,8 +16,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from gest_api import Generator
-from gest_api.vocs import VOCS
+try:
+    from gest_api import Generator
+    from gest_api.vocs import VOCS
+except ImportError as error:
+    raise ImportError(f'generators need more packages: pip install "equipoise[gest]" ({error})') from error
 
 from equipoise import _validation as check
 from equipoise.answer import Recommendation

@@ -15,9 +15,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import Field, PrivateAttr, field_serializer
-from xopt.generator import Generator, StateOwner
-from xopt.generators import generators
+try:
+    from pydantic import Field, PrivateAttr, field_serializer
+    from xopt.generator import Generator, StateOwner
+    from xopt.generators import generators
+except ImportError as error:
+    raise ImportError(f'generators in Xopt need more packages: pip install "equipoise[xopt]" ({error})') from error
 
 from equipoise.answer import Recommendation
 from equipoise.integrations.gest import NotCompared

@@ -4,6 +4,9 @@ The score of a fit depends on the split, and on the seed of the estimator, more 
 two settings are fitted on the same split with the same seed, and the effect of split and seed cancels.
 """
 
-from equipoise.integrations.sklearn.duel_search import DuelSearchCV
+try:
+    from equipoise.integrations.sklearn.duel_search import DuelSearchCV
+except ImportError as error:
+    raise ImportError(f'DuelSearchCV needs more packages: pip install "equipoise[sklearn]" ({error})') from error
 
 __all__ = ["DuelSearchCV"]

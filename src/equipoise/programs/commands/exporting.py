@@ -7,6 +7,7 @@ import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,8 @@ def check_files(files: Mapping[str, Any]) -> None:
     for out in (str(out) for out in files.values() if out is not None):
         if out != "-" and (Path(out).is_dir() or not Path(out).absolute().parent.is_dir()):
             raise click.UsageError(f"{out} could not be written: it must be a file in a folder that exists")
+    if files["picture"] is not None and find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: install equipoise[plot]")
 
 
 def say_all(report: Results, files: Mapping[str, Any], junit: Callable[[Results], str]) -> None:

@@ -15,7 +15,7 @@ from equipoise.cli.common import INTERRUPTED, FailingError, command, dialed, gai
 from equipoise.cli.interrupting import interruptible
 from equipoise.optimizer import Optimizer, resume
 from equipoise.programs.commands.arranging import duration, setup
-from equipoise.programs.commands.exporting import Results, draw, finding_data, table
+from equipoise.programs.commands.exporting import Results, check_files, draw, finding_data, table
 from equipoise.programs.commands.live import Live
 from equipoise.programs.commands.measuring import Bench, Job, blamed, measure
 from equipoise.programs.commands.offered import RUNNING
@@ -107,6 +107,7 @@ def tune(
     NAME=NUMBER. With several objectives it prints the best compromises, and verifies one in the middle.
     """
     template, more = sorted_words(words)
+    check_files({"picture": options["picture"]})
     plan, begun, goals = parsed(template).constrained(constraint), time.monotonic(), Goals.of(options)
     first = plan.start([*start, *more])
     runner = SettingRunner(plan, goals, setup(options, goals.read, goals.events), options["prepare"])
