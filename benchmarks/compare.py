@@ -167,7 +167,7 @@ def centers(drawn: Callable[[Generator, int], FloatArray]) -> dict[str, float]:
 
 def noise_tables(repeats: int) -> None:
     rng = np.random.default_rng(0)
-    print(f"wrong at any of {ROUNDS} looks, per cent of {repeats}; sequential: all of A, then all of B, one Welch test")
+    print(f"wrong at any of {ROUNDS} looks, percent of {repeats}; sequential: all of A, then all of B, one Welch test")
     print("| noise | " + " | ".join(CLAIMS) + " | sequential |\n|---|" + "---:|" * (len(CLAIMS) + 1))
     for name, noise in NOISES.items():
         drawn = [paired(noise, rng, ROUNDS) for _ in range(repeats)]

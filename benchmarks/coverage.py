@@ -36,7 +36,7 @@ LARGE = 400_000
 
 
 def percent(found: list[bool] | FloatArray) -> str:
-    """Return a share of runs in per cent, with its standard error."""
+    """Return a share of runs in percent, with its standard error."""
     share, n = float(np.mean(found)), len(found)
     return f"{100 * share:.1f} ± {100 * math.sqrt(max(share * (1 - share), 1 / n / 4) / n):.1f}"
 
@@ -132,7 +132,7 @@ def excluded(d: FloatArray, true: float, stepped: bool) -> bool:
 
 def duels(runs: int) -> None:
     """Print how often the interval was wrong at any of the looks, by the t sequence of 0.2.0 and by bets."""
-    print(f"wrong at any of {DUELS} looks, per cent of {runs} runs\n\n| law | typical or mean | t sequence | bets |")
+    print(f"wrong at any of {DUELS} looks, percent of {runs} runs\n\n| law | typical or mean | t sequence | bets |")
     for name, draw in LAWS.items():
         true = truth(draw, name)
         d = [draw(np.random.default_rng(seed), DUELS) for seed in range(runs)]
@@ -174,7 +174,7 @@ ITSELF: dict[str, Reads] = {
 
 def itself(runs: int) -> None:
     """Print how often one program is called different from itself at any round."""
-    print(f"called different from itself at any of {ROUNDS} rounds, per cent of {runs} runs\n\n| readings | wrong |")
+    print(f"called different from itself at any of {ROUNDS} rounds, percent of {runs} runs\n\n| readings | wrong |")
     question = Question(("a", "b"), scale="difference", kind="reading")
     for name, reads in ITSELF.items():
         wrong = []
@@ -281,7 +281,7 @@ def judged(kind: Judged, seed: int) -> tuple[FloatArray, list[Any]]:
 
 def rankings(kinds: dict[str, Judged], runs: int) -> None:
     """Print how often the values and ranks of a ranking hold."""
-    print(f"{runs} runs; per cent of settings whose value or rank lies where it is said to\n")
+    print(f"{runs} runs; percent of settings whose value or rank lies where it is said to\n")
     print("| judging | values | the leader's | ranks | the leader's | width | worst rank of the leader |")
     for name, kind in kinds.items():
         rows = []

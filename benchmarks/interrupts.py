@@ -36,19 +36,19 @@ AGAIN = 2.0
 
 
 class Alarm:
-    """Interrupts what runs, after a while."""
+    """Interrupts the running code after a while."""
 
     def __init__(self) -> None:
         self.armed = False
         signal.signal(signal.SIGALRM, self.ring)
 
     def ring(self, number: int, frame: object) -> None:
-        """Interrupt what runs, unless the alarm was stopped."""
+        """Interrupt the running code, unless the alarm was stopped."""
         if self.armed:
             raise KeyboardInterrupt
 
     def start(self, seconds: float) -> None:
-        """Interrupt what runs then; again later if Python swallowed that, as in a callback."""
+        """Interrupt the running code, and again later if Python swallowed the interrupt, as in a callback."""
         self.armed = True
         signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
 

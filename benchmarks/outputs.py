@@ -195,7 +195,7 @@ Claims = tuple[list[bool], list[bool]]
 
 Front = Callable[[Plant, PlantReadings, list[float], int, int], tuple[list[Point], Claims]]
 """Takes a plant, its readings, a reference, how many readings, and a seed; returns the settings that are expected to be
-the front, and what came true of the claims."""
+the front, and how many claims held."""
 
 
 def our_front(
@@ -235,7 +235,7 @@ FRONT_SOLVERS: dict[str, tuple[Front, str]] = {
 
 
 def report_fronts(given: argparse.Namespace) -> None:
-    print("| plant | offset | | hypervolume | points | claimed | intervals held | not dominated in truth |")
+    print("| plant | offset | | hypervolume | points | claimed | intervals held | truly not dominated |")
     print("|---|---|---|---|---|---|---|---|")
     solvers = available(FRONT_SOLVERS, given.solvers)
     for name in given.plants or FRONTS:

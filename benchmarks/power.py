@@ -82,7 +82,7 @@ def found_at(d: FloatArray, limit: float = 2 / ALPHA) -> float:
 def alarms(runs: int) -> None:
     """Print how often one program is called different from itself at any round."""
     print(
-        f"called different from itself at any of {ROUNDS} rounds, per cent of {runs}\n\n| readings | called different |"
+        f"called different from itself at any of {ROUNDS} rounds, percent of {runs}\n\n| readings | called different |"
     )
     for name, reads in LAWS.items():
         wrong = []

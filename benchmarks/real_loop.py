@@ -86,7 +86,7 @@ def accuracy(settings: Settings, seed: int) -> float:
 
 
 def measured(settings: Settings, order: int) -> Callable[[int], float]:
-    """Return what measures settings, on seeds that no other order has."""
+    """Return the function that measures settings, on seeds that no other order has."""
     return lambda seed: accuracy(settings, 1000 * order + seed)
 
 

@@ -51,7 +51,7 @@ def truth(x: dict[str, float]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Tune three times and say what came out."""
+    """Tune three times and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--readings", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -60,13 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for title, safe in (("Limits that steer", False), ("Never broken on the way", True)):
         opt, loss, spot = tuned(given.readings, given.seed, safe=safe)
         best = opt.recommend()
-        print(f"{title}:\n{best}\nIn truth: {truth(best.x)}; on the way at most {loss:.1f} % and {spot:.2f} mm.\n")
+        print(f"{title}:\n{best}\nTrue values: {truth(best.x)}; on the way at most {loss:.1f} % and {spot:.2f} mm.\n")
     opt, *_ = tuned(given.readings, given.seed, "flux, -loss")
     print("Flux and loss at once:")
     for point in opt.front():
         print(point)
     best = opt.recommend()
-    print(f"\nAs much of each:\n{best}\nIn truth: {truth(best.x)}.")
+    print(f"\nAs much of each:\n{best}\nTrue values: {truth(best.x)}.")
 
 
 if __name__ == "__main__":

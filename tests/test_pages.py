@@ -83,6 +83,8 @@ DIALECT += r"|\bof late\b|by no means|in want of|who met whom|noise and all|thin
 DIALECT += r"|\ban? \w+ of (?:its|their|your|our|one's) own\b|as far as is known|\bfor ever\b|\bto and fro\b"
 DIALECT += r"|on (?:what|which) ground|makes no sense|is no news|\bone a (?:line|row|column|session|round)\b"
 DIALECT += r"|\bthrows? (?:a|the|its) coin|what is known of|(?:is|are) said of\b"
+DIALECT += r"|\bin truth\b|\bof before\b|no matter who|\bwhat says\b|what is no\b|what c[ao]me (?:of|true|out)\b"
+DIALECT += r"|what is believed of|nothing where|\bper cent\b|\ball else\b|\bas ever\b|[Ww]hat (?:it is|they are) called"
 BRITISH = r"neighbour|\bcentre|behaviour|favour|colour(?! = 1)|modelled|whilst|analyse[sd]?\b|optimisation|normalis"
 
 

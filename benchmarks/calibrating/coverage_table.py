@@ -16,7 +16,7 @@ GROUPS = {"2 to 4 knobs": (1, 4), "5 to 8 knobs": (5, 8)}
 
 
 def coverage_table(rows: Sequence[Row], rule: Calibrated) -> str:
-    """Return how often the bound of a rule held, in per cent, and its median over the range; by knobs, family, offset.
+    """Return how often the bound of a rule held, in percent, and its median over the range; by knobs, family, offset.
 
     Families with needles and cusps have their own lines.
     """

@@ -106,7 +106,7 @@ class Course:
 
 
 def study(family: str, offset: str, seed: int) -> list[Row]:
-    """Return the rows of a study: what was recommended at each look, by which signs, and what it costs in truth.
+    """Return the rows of a study: what was recommended at each look, by which signs, and its true regret.
 
     Example:
         >>> row = study("bowl", "walk", 1)[0]

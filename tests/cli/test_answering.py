@@ -17,7 +17,7 @@ def study(tmp_path):
 
 
 STRANGE = ["1_000", "1_0.5", "٣", "\uff11", "1e٣", "0x10", "1,5", "½"]
-"""What is no number to a program, though Python takes some of it."""
+"""Texts that are not numbers, although Python accepts some of them."""
 
 
 @pytest.mark.parametrize("number", STRANGE)

@@ -17,7 +17,7 @@ def script(*arguments):
 def test_the_beam_line_runs_and_holds_its_limits():
     said = script("--readings", "24")
     assert said.startswith("The start: flux 12.8 %, loss 4.8 %, spot 1.48 mm.")
-    assert said.count("In truth: flux") == 3
+    assert said.count("True values: flux") == 3
     on_the_way = [tuple(map(float, found)) for found in re.findall(r"at most ([\d.]+) % and ([\d.]+) mm", said)]
     (loss, spot), (safe_loss, safe_spot) = on_the_way
     assert (safe_loss, safe_spot) < (loss, spot)

@@ -84,7 +84,7 @@ def process(path, seed, worker, readings, pipe):
 
 
 def main(path, readings, seed):
-    """Let ten processes work on one log, kill three of them, and print what came of it."""
+    """Let ten processes work on one log, kill three of them, and print the result."""
     signal.alarm(600)  # where all workers die by themselves, there is nobody to wait for
     world, rng = World(seed), random.Random(seed)
     world.study(log=path)

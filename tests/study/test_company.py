@@ -21,7 +21,7 @@ def posterior():
 
 
 def teaching(begun):
-    """Return what says what readings would teach from a time on."""
+    """Return a function for the lessons of readings from a time on."""
     return lambda *points: tuple(eq.Comparison(x, None, 0.0, time=begun + i) for i, x in enumerate(points))
 
 

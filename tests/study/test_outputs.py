@@ -91,7 +91,7 @@ def test_every_output_is_learned_apart_from_its_offset():
 
 
 def test_the_probability_that_limits_hold_is_that_of_draws():
-    """Independent outputs, one with a limit on either side: counted over draws of what is believed of each."""
+    """Independent outputs, one with a limit on either side: counted over draws of the belief about each."""
     opt = study(limits=["loss <= 3", "loss >= 0.5", "size <= start + 0.5"])
     read(opt, 14, noise=0.2)
     named, rng = named_in(opt._session.state, opt.space), np.random.default_rng(1)
@@ -123,7 +123,7 @@ def test_the_level_of_a_reading_is_what_a_gaussian_process_predicts():
 
 @pytest.mark.parametrize("offset", [eq.Arbitrary(), eq.offsets.Constant()])
 def test_a_limit_of_a_reading_as_it_stands_is_known_under_every_offset(offset):
-    """Readings of loss do not drift: their level is in what is believed of f, not in the offset."""
+    """Readings of loss do not drift: their level belongs to f, not to the offset."""
     opt = study(offset=offset, limits=["loss <= 3"])
     for k in range(24):
         trial = opt.ask()

@@ -178,7 +178,7 @@ def test_time_may_change_what_lies_far_below_the_best():
 
 
 def test_pairs_near_the_top_do_not_set_the_unit():
-    """Scouts alone on old seeds once left the model with a step a hundredth of the range of f, all else at its bounds.
+    """Scouts alone on old seeds once left the model with a step a hundredth of the range of f, the rest at its bounds.
 
     Readings of one seed differ by as much as settings do, however near to each other the settings of pairs are.
     """

@@ -96,7 +96,7 @@ OF_READINGS = {"LAST_READING", "Accounted", "Accounts", "Circumstances", "Covari
 OF_ANSWERS = set(likelihoods.__all__) - {
     name for name in likelihoods.__all__ if hasattr(getattr(likelihoods, name), "exact") and name != "Likelihood"
 }
-"""What is no likelihood of readings: those of judgements, and what propagates answers."""
+"""Exported classes that are not likelihoods of readings: those for judgements and for propagation."""
 
 
 def names(parts):

@@ -148,7 +148,7 @@ LIKELIHOODS = {
 
 
 class FirstReading(eq.Duel):
-    """The reduction of before the one rule: only the first reading counts."""
+    """A reduction that breaks one rule: only the first reading counts."""
 
     def outcome(self, readings):
         return 2.0 * self.signs[0] * readings[0]

@@ -143,7 +143,7 @@ def tell(
 @TRIAL
 @click.argument("reason", nargs=-1, required=True)
 def fail(opt: Optimizer, trial: int, reason: tuple[str, ...]) -> Said:
-    """Report that a TRIAL has no reading, and the REASON. The study does not use its pair; all else stays."""
+    """Report that a TRIAL has no reading, and the REASON. The study does not use its pair."""
     opt.tell(trial, failed=" ".join(reason))
     return {"id": trial, "failed": " ".join(reason)}, f"Trial {trial} has failed; its pair is given up."
 

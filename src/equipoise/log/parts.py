@@ -165,7 +165,7 @@ def _must_fit(part: str, make: Any, fields: Mapping[str, Any]) -> None:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Return whether a value is of a type; of arrays, tuples and the like the constructor knows more."""
+    """Return whether a value is of a type; the constructor checks arrays, tuples and other containers."""
     if isinstance(hint, UnionType) or get_origin(hint) is Union:
         return any(_fits(value, each) for each in get_args(hint))
     if hint is None or hint is NoneType:

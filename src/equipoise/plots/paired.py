@@ -114,7 +114,7 @@ def _shown(d: float, question: Question) -> float:
 
 
 def _unit(question: Question) -> str:
-    return "per cent" if question.scale == "ratio" else "difference of readings"
+    return "percent" if question.scale == "ratio" else "difference of readings"
 
 
 def _legend(ax: Any) -> None:

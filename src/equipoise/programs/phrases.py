@@ -169,7 +169,7 @@ def _size(value: float, question: Question) -> str:
 
 
 def _percent(ratio: Interval) -> Interval:
-    """Return a ratio in per cent of change; the ratio 0 stands for a limit that is not known."""
+    """Return a ratio in percent of change; the ratio 0 stands for a limit that is not known."""
     return Interval(*(100 * (x - 1) if x else -math.inf for x in (ratio.value, ratio.low, ratio.high)))
 
 

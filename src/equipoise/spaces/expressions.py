@@ -259,7 +259,7 @@ class _Reader:
     def _number(self, node: ast.expr) -> Term:
         term = self._term(node)
         if term.kind == "label":
-            raise self._error(node, "must compute with numbers, and compare all else by == != or in ('a', 'b')")
+            raise self._error(node, "must compute with numbers, and compare other values by == != or in ('a', 'b')")
         return term
 
     def _truth(self, node: ast.expr) -> Program:

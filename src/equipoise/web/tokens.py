@@ -1,8 +1,8 @@
 """Tokens: the permission to change a study, to watch it, or to judge.
 
-A token stands in the printed address. The browser gives it once and gets a cookie, which is another text, made from the
-token: a person who reads cookies on a shared screen has no token, and a server that comes back with the same token file
-knows the cookies of before.
+A token stands in the printed address. The browser sends it once and gets a cookie, another text that is made from the
+token. So a person who reads cookies on a shared screen has no token, and a server that is started again with the same
+token file still accepts the cookies.
 """
 
 import hashlib

@@ -10,7 +10,7 @@
     E        F of each point less that of the leader                              (L, m, r)
     reach    length from which on a z may make a point the best                   (L, m)
 
-The n draws that estimate how often each point is the best cost more than all else. So learners share z, with one
+The n draws that estimate how often each point is the best cost most of the time. So learners share z, with one
 reflection Q each: F Q z has the distribution of F z for any Q, and Q makes draws of two learners nearly independent.
 
 A point beats the leader if E z > -g, so no z shorter than `reach` makes it the best. The draws are processed in

@@ -1,7 +1,7 @@
 """The lessons and the belief of each output besides the first objective, from the same questions.
 
 Each output has its own noise, offset and model. The readings of a trial belong to the same pair, so that all
-outputs teach the same differences. The first objective, or a reading without a name, is learned as ever.
+outputs teach the same differences. The first objective, or a reading without a name, is learned as in any study.
 """
 
 from __future__ import annotations

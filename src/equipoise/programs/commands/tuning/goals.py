@@ -97,7 +97,7 @@ class Goals:
         wanted, limits = _wanted(options, read), [_limit(text, read) for text in options["limits"]]
         logs = {number.name: number.log for number, _ in limits}
         if mixed := [number.name for number, _ in limits if number.log != logs[number.name]]:
-            raise click.UsageError(f"--limit must count {mixed[0]} in per cent or in its unit, and not both")
+            raise click.UsageError(f"--limit must count {mixed[0]} in percent or in its unit, and not both")
         found = [(_number(name, read, logs.get(name)), higher) for name, higher in wanted]
         known = {each.name for each in read}
         names = dict.fromkeys(number.name for number, _ in [*found, *limits])
@@ -176,7 +176,7 @@ def _limit(text: str, read: Sequence[Read]) -> tuple[Number, str]:
         raise click.UsageError(f"--limit must be such as 'rss <= 2GB' or 'wall <= start + 10%', got {text!r}")
     number = _number(name, read, unit == "%")
     if unit == "%" and (not start or not number.log):
-        raise click.UsageError(f"--limit may be in per cent of the start for a time, memory or event, got {text!r}")
+        raise click.UsageError(f"--limit may be in percent of the start for a time, memory or event, got {text!r}")
     units = {"%": 0.01, **UNITS[number.kind]}
     if unit is not None and unit not in units:
         known = f"one of the units {', '.join(filter(None, units))}"
