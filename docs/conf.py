@@ -1,10 +1,13 @@
 """The site: `make docs` builds it into `build/site`; warnings are errors, and so are links that lead nowhere."""
 
+import ast
 import re
 import sys
 from importlib import import_module
 from inspect import getdoc, ismodule
+from itertools import pairwise
 from pathlib import Path
+from typing import get_origin
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "src"), str(DOCS)]
@@ -132,25 +135,41 @@ def _page(title: str, module: str, sections: dict[str, list[str]]) -> str:
 
 def _section(heading: str, module: str, names: list[str]) -> str:
     things = {each: getattr(import_module(module), each) for each in names}
-    documented = "\n".join(_entry(thing, each) for each, thing in things.items())
-    summary = "\n".join(f"   * - :py:obj:`{each}`\n     - {_summary(thing)}" for each, thing in things.items())
+    said = {each: _summary(module, each, thing) for each, thing in things.items()}
+    documented = "\n".join(_entry(thing, each, said[each]) for each, thing in things.items())
+    summary = "\n".join(f"   * - :py:obj:`{each}`\n     - {text}" for each, text in said.items())
     table = f".. list-table::\n   :widths: 30 70\n\n{summary}\n" if things else ""
     top = f"## {heading}\n\n" if heading else ""
     return f"{top}```{{eval-rst}}\n.. currentmodule:: {module}\n\n{table}\n{documented}\n```\n"
 
 
-def _summary(thing: object) -> str:
-    """Return the first sentence of a docstring, or the value of a constant; a table is listed below."""
-    if callable(thing):
-        return (getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-    return f"The constant ``{thing!r}``." if isinstance(thing, (int, float, str)) else "A table, listed below."
+def _is_data(thing: object) -> bool:
+    """Return whether a thing is a constant, a table or an alias of types, which has no docstring of its own."""
+    return not callable(thing) or get_origin(thing) is not None
 
 
-def _entry(thing: object, name: str) -> str:
+def _summary(module: str, name: str, thing: object) -> str:
+    """Return the first paragraph of a docstring; of a constant, a table or an alias, of the text below it."""
+    text = _text_below(module, name) if _is_data(thing) else getdoc(thing)
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+def _text_below(module: str, name: str) -> str:
+    """Return the text below the assignment of a name, in the package or module that exports it."""
+    folder = DOCS.parent / "src" / module.replace(".", "/")
+    for path in sorted(folder.rglob("*.py")) or [folder.with_suffix(".py")]:
+        for node, below in pairwise(ast.parse(path.read_text(encoding="utf-8")).body):
+            targets = [ast.unparse(each) for each in getattr(node, "targets", [getattr(node, "target", None)]) if each]
+            if name in re.findall(r"\w+", " ".join(targets)) and isinstance(below, ast.Expr):
+                return str(ast.literal_eval(below.value))
+    return ""
+
+
+def _entry(thing: object, name: str, said: str) -> str:
     """Return how a name is documented: a table of parts by the names in it."""
-    if not callable(thing):
+    if _is_data(thing):
         parts = thing if isinstance(thing, (dict, tuple, list)) else [thing]
-        return f".. py:data:: {name}\n\n   {', '.join(f'``{each}``' for each in parts)}\n"
+        return f".. py:data:: {name}\n\n   {said}\n\n   {', '.join(f'``{each}``' for each in parts)}\n"
     if thing is eq.Optimizer:
         return f".. autoclass:: {name}\n   :no-members:\n\n{_grouped()}"
     return f".. autoclass:: {name}\n" if isinstance(thing, type) else f".. autofunction:: {name}\n"

@@ -135,6 +135,13 @@ def test_the_reference_has_every_public_name(conf):
             assert nested or re.search(rf":: {each}$", documented, re.MULTILINE), (top, each)
 
 
+def test_every_name_of_the_reference_has_a_summary(conf):
+    rows = re.findall(r"\* - :py:obj:`(\w+)`\n     - (.*)", " ".join(conf.reference().values()))
+    assert len(rows) > 300
+    assert [name for name, said in rows if not said.strip()] == []
+    assert dict(rows)["BIASES"].startswith("Every bias by its name")
+
+
 def test_the_reference_has_what_the_guides_use(conf):
     documented = " ".join(conf.reference().values())
     assert {"Poisson", "Binomial", "LogConcave"} <= set(re.findall(r":: (\w+)$", documented, re.MULTILINE))

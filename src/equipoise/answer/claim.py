@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from equipoise.answer.usability import Usability
 
 Kind = Literal["theorem", "verified", "audited", "estimate", "guess"]
+"""The kinds of claims, by their basis: docs/claims.md."""
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,7 @@ Step = Teaching | Failed
 """The events that `undo` takes back, one at a time, and those that take them back."""
 
 Event = Planned | Canceled | Asked | Handed | Refitted | Begun | Expired | Noted | Set | Widened | Step
+"""Every kind of event: a line of the log."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,9 @@ from equipoise import Choice, Int, Space
 from equipoise._typing import FloatArray
 
 TABLES = ("cake", "oats", "barley", "fullerenes")
+"""The names of the published experiments."""
 TRACES = ("co2", "elnino", "temperature", "water")
+"""The names of the recorded drifts."""
 
 
 @dataclass(frozen=True, eq=False)
