@@ -148,7 +148,7 @@ def _number(name: str, spec: str) -> tuple[Float | Int, float | None]:
         if isinstance(number, Float) and step is not None and not log:
             return Float(number.low, number.high, step=step), None
     except ValueError:
-        rule = f"{{{name}=LOW..HIGH}}, with :log or :STEP behind it"
+        rule = f"{{{name}=LOW..HIGH}}, LOW below HIGH, with :log or :STEP behind it"
         raise ValueError(f"a number must be declared as {rule}, got {{{name}={spec}}}") from None
     return number, step
 
