@@ -135,7 +135,7 @@ def test_the_start_is_what_is_given_and_else_the_middle():
     ("text", "message"),
     [
         ("ls", "must have a parameter in it, such as {threads=1..64}"),
-        ("{n=1..1}", r"a number must be declared as {n=LOW..HIGH}, LOW below HIGH, with :log or :STEP behind it, got {n=1..1}"),
+        ("{n=1..1}", "as {n=LOW..HIGH}, LOW below HIGH, with :log or :STEP behind it, got {n=1..1}"),
         ("{n=0..9:log}", "got {n=0..9:log}"),
         ("{n=1..9:20}", "got {n=1..9:20}"),
         ("{n=1..9:1:2}", "got {n=1..9:1:2}"),

@@ -1,1 +1,1 @@
-"""Integrations: Optuna, gest-api and Xopt. Each module needs the extra of its name."""
+"""Integrations: Optuna, scikit-learn, gest-api, Xopt, pytest. Each of the first four needs the extra of its name."""

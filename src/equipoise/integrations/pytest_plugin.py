@@ -5,8 +5,8 @@
 
     pytest --compare-base main benchmarks/        # each test with the fixture `benchmark`, or marked `benchmark`
 
-With `--compare-base` every round runs the benchmarks of both revisions, each in a fresh process and in random order, so
-which also draws a new layout of memory. A test fails if it is slower; of all failures at most 5 % are due to chance.
+With `--compare-base` every round runs the benchmarks of both revisions in random order, each in a fresh process, which
+also gets a new memory layout. A test fails if it is slower; of all failures at most 5 % are due to chance.
 """
 
 import json

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.model_selection._search import BaseSearchCV  # its only place: what all searches of scikit-learn inherit
+from sklearn.model_selection._search import BaseSearchCV  # the base class of all searches is not public
 from sklearn.utils import check_random_state
 
 from equipoise import _validation as check

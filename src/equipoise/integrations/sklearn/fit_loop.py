@@ -36,7 +36,7 @@ class FitLoop:
         splits: The splits on which settings are fitted.
         seeds: The names of the seeds of the estimator that the search chooses.
         key: The number from which those seeds are drawn, with that of the split.
-        optimized: Which of several scores is optimized; the first one if it is no name.
+        optimized: The name of the optimized score; the first score if it is not a name.
         fits: The fits so far.
     """
 

@@ -7,7 +7,7 @@
     alpha    how often a trial that is as good as the incumbent is stopped, at most             ()
 
 The incumbent is the best of many trials, so its readings on the pieces that chose it are lucky ones: on these an equal
-trial looks worse. Therefore the pieces are parted. The first half of them, the race, stops trials and chooses nothing;
+trial looks worse. So the pieces are split. The first half of them, the race, stops trials and chooses nothing;
 the second half chooses the incumbent and stops nothing. If a trial is as good as the incumbent, d is as likely positive
 as negative, and `sum_b prod_i (1 + tanh(b v_i)) / 4` ever reaches 1/alpha with a probability of alpha at most.
 """
@@ -23,7 +23,7 @@ from equipoise._typing import FloatArray
 from equipoise.answer.sequential import coin_wealth
 
 STAKES = np.array([0.4, 0.7, 1.2, 2.0])
-"""For effects of half a deviation of a difference to two: one that is worse by one deviation is stopped after 9 pieces
+"""For effects of 0.5 to 2 deviations of a difference. A trial that is worse by one deviation is stopped after 9 pieces
 in the median; with the stakes of `betting`, which are for a verdict on one pair, after 11."""
 
 
