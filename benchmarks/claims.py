@@ -1,4 +1,4 @@
-"""Do the claims hold? Estimate, audit and verification, on functions that no rule was made on.
+"""Do the claims hold? Estimate, audit and verification, on functions that no rule was chosen on.
 
     python benchmarks/claims.py --seeds 7 --out out/claims.csv
     python benchmarks/claims.py --table out/claims.csv --figure docs/images/claims.png

@@ -1,4 +1,4 @@
-"""How busy `run` keeps the workers of an executor; what many of them cost in regret is measured by `crowd.py`.
+"""How busy `run` keeps the workers of an executor; `crowd.py` measures their cost in regret.
 
 python benchmarks/cluster.py --workers 16 --seconds 1 --readings 400 --seeds 2
 """

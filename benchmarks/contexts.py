@@ -1,4 +1,4 @@
-"""The best setting moves with a context: who follows it, with and without a drift?
+"""If a context moves the best setting, which optimizers follow it, with and without a drift?
 
     python benchmarks/contexts.py --seeds 10 --out out/contexts.csv      # Xopt's column needs: pip install xopt
     python benchmarks/contexts.py --table out/contexts.csv

@@ -1,4 +1,4 @@
-"""How far what counts and shares teach is from integration: by expectation propagation, and at a glance.
+"""The error of expectation propagation, and of a glance, for counts and shares: against exact integration.
 
 python benchmarks/counts.py [--draws 400] [--seed 0]
 

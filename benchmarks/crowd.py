@@ -1,4 +1,4 @@
-"""What many workers cost in regret at the same number of readings, on a virtual clock: nothing sleeps.
+"""The regret of many workers and of one at the same number of readings, on a virtual clock.
 
     python benchmarks/crowd.py                                     # 16 workers, six functions, eight seeds: an hour
     python benchmarks/crowd.py --problems hill camel2 --seeds 2    # a few minutes

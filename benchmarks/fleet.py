@@ -1,4 +1,4 @@
-"""What a fleet costs: learners in one array program beside one by one, live by name, compiled by the million.
+"""The cost of a fleet: learners in one array program and one by one, live ones by name, and millions in compiled code.
 
     python benchmarks/fleet.py                                                          all parts, small, on a processor
     python benchmarks/fleet.py --part million candidates --device cuda --learners 1000000 --readings 10000

@@ -1,4 +1,4 @@
-"""Two models on the same items: how soon it is decided, and how often as McNemar's test on all items says.
+"""Two models on the same items: how soon there is a decision, and how often it agrees with McNemar's test on all.
 
     python benchmarks/items.py --runs 300 --seed 9000
     python benchmarks/items.py --runs 300 --seed 70000 --items 200 --looks 200 --same    a look after every item

@@ -1,4 +1,4 @@
-"""What an ask and a tell cost when everything is learned, beside Optuna's TPE in the same run, and how that grows.
+"""The cost of an ask and a tell if everything is learned, and its growth, beside Optuna's TPE in the same run.
 
     python benchmarks/learned_cost.py                    # to 200 readings
     python benchmarks/learned_cost.py --readings 2000    # how it grows: some minutes

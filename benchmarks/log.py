@@ -1,4 +1,4 @@
-"""What the log costs: time of a call, time of a replay, bytes of a reading.
+"""The cost of the log: time of a call, time of a replay, bytes of a reading.
 
     python benchmarks/log.py [FOLDER]
 

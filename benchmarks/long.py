@@ -1,4 +1,4 @@
-"""Long studies: what ten thousand readings cost, and what folding the old ones costs in regret.
+"""Long studies: the cost of ten thousand readings, and the regret that folding the old ones adds.
 
     python benchmarks/long.py                                        # 10,000 readings each: about ten minutes
     python benchmarks/long.py --regret --seeds 8 --out out/long.csv  # folded beside exact, 2,000 readings: an hour

@@ -1,4 +1,4 @@
-"""Many open trials: what a further ask costs, and where the workers are sent.
+"""Many open trials: the cost of a further ask, and the settings that the workers get.
 
     python benchmarks/open_trials.py                                    # a minute
     python benchmarks/open_trials.py --duels 450 --seeds 6 --rest       # what is found in the end: half an hour

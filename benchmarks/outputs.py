@@ -1,4 +1,4 @@
-"""Several numbers a trial: how good is what is recommended, does it hold its limits, and how large is the front?
+"""Several numbers per trial: is the recommendation good, does it hold its limits, and how large is the front?
 
     python benchmarks/outputs.py --seeds 8 --readings 100
     python benchmarks/outputs.py --safe --seeds 8 --readings 100

@@ -1,4 +1,4 @@
-"""What others do with several numbers a trial: all of them believe the readings as they stand.
+"""Other optimizers on several numbers per trial: all of them trust the readings.
 
 Each peer measures a number of times, the start first, and returns what it asked for and what it read. Optuna's samplers
 take the limits as constraints; Xopt's constrained expected improvement and BoTorch's qNEHVI need `pip install xopt`.

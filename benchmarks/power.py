@@ -1,4 +1,4 @@
-"""How soon a difference is found, and how often one is claimed that is none: looked at after every round.
+"""How soon a difference is found, and how often a false one is claimed, with a look after every round.
 
     python benchmarks/power.py alarms [RUNS]         one program against itself, ten laws, simulated
     python benchmarks/power.py noise [RUNS]          rounds until 2, 5 and 10 % are found, eight noises, simulated

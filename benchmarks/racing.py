@@ -1,4 +1,4 @@
-"""How often a pruner stops a trial that is as good as the best one, and how soon one that is worse.
+"""How often a pruner stops a trial as good as the best one, and how soon it stops a worse one.
 
     python benchmarks/racing.py --seeds 0-299
 

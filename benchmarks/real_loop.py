@@ -1,4 +1,4 @@
-"""A real loop of 60 ideas on scikit-learn's digits: what greedy keeps, what the gate keeps, what 50 fresh seeds say.
+"""A real loop of 60 ideas on scikit-learn's digits: the ideas that greedy and the gate keep, checked on 50 fresh seeds.
 
     python benchmarks/real_loop.py --seeds 5
 

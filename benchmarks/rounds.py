@@ -1,4 +1,4 @@
-"""What a round costs: ask and tell of IDS with two-point duels, beside the bare NumPy arithmetic of that round.
+"""The cost of a round: ask and tell of IDS with two-point duels, beside the NumPy arithmetic alone.
 
     python benchmarks/rounds.py
 

@@ -1,4 +1,4 @@
-"""Runs of a benchmark, kept in a CSV file row by row: what is there is not run again, and Ctrl-C loses one row."""
+"""Runs of a benchmark, kept in a CSV file row by row: finished runs are not repeated, and Ctrl-C loses one row."""
 
 import csv
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What a shell command costs: processor time of a fresh process, and how much of it goes into importing.
+"""The cost of a shell command: processor time of a fresh process, and the share of its imports.
 
     python benchmarks/start.py [--readings 100] [--repeat 5] [--slowest 0]
 

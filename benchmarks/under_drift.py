@@ -1,4 +1,4 @@
-"""Five common tools under drift, and ours beside: a picture each, docs/images/drift-NAME.png.
+"""Five common tools under drift, each beside ours: the pictures docs/images/drift-NAME.png.
 
     python benchmarks/under_drift.py optuna      TPE on a drifting function            (needs optuna)
     python benchmarks/under_drift.py botorch     BoTorch's UCB on the same             (needs torch and botorch)

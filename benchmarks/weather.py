@@ -1,4 +1,4 @@
-"""What do hard offsets cost, against none and against a study that is told the law?
+"""The cost of hard offsets, compared with no offset and with a study that is told the law.
 
     python benchmarks/weather.py --first 40 --seeds 3 --out weather.jsonl
 

@@ -1,4 +1,4 @@
-"""What is it worth to say what one knows: earlier readings, and a limit below the start?
+"""The value of prior knowledge: earlier readings, and a limit below the start.
 
     python benchmarks/world.py --what history --seeds 6 --jobs 2 --out out/history.csv
     python benchmarks/world.py --what limits --seeds 3 --jobs 2 --out out/limits.csv

@@ -1,4 +1,4 @@
-"""Families of functions on the unit cube, to calibrate claims on: each draws a function of a seed, of range five.
+"""Families of functions on the unit cube for calibration: each draws a function with a range of five from a seed.
 
 The families are exchangeable, not their functions: a rule is chosen on some of them and reported on others, which have
 other formulas, not only other seeds.

@@ -1,4 +1,4 @@
-"""Simulated studies: by which signs they were told apart, and how much was really left to gain.
+"""Simulated studies: their signs, from which bounds are calibrated, and their true regret.
 
 A study is one of the default on a function of a family, under an offset, with a noise of 2 to 50 % of the range. Some
 are audited on their way. Rows of a study are kept in a file of JSON lines, all of them at once: what is there is not
