@@ -3,7 +3,7 @@
     python benchmarks/log_fuzz.py [MUTATIONS] [SEED]
 
 Logs of every kind of study, of this version and of 0.1.0, are changed at random: values replaced by others of any type,
-keys removed or added, lines doubled, moved or cut; mostly with checksums that are right again. Each is then taken up
+keys removed or added, lines doubled, moved or cut; mostly with checksums that are right again. Each is then resumed
 and asked for its best setting. Memory is limited to a gigabyte above what the process needs, and CPU time is measured.
 """
 

@@ -1,4 +1,4 @@
-"""The routines of linear algebra: those of SciPy, without its package."""
+"""The routines of linear algebra: SciPy's own, without importing its package."""
 
 import ast
 from pathlib import Path

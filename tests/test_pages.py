@@ -85,6 +85,7 @@ DIALECT += r"|on (?:what|which) ground|makes no sense|is no news|\bone a (?:line
 DIALECT += r"|\bthrows? (?:a|the|its) coin|what is known of|(?:is|are) said of\b"
 DIALECT += r"|\bin truth\b|\bof before\b|no matter who|\bwhat says\b|what is no\b|what c[ao]me (?:of|true|out)\b"
 DIALECT += r"|what is believed of|nothing where|\bper cent\b|\ball else\b|\bas ever\b|[Ww]hat (?:it is|they are) called"
+DIALECT += r"|(?:is|are|study|log) taken up\b"
 BRITISH = r"neighbour|\bcentre|behaviour|favour|colour(?! = 1)|modelled|whilst|analyse[sd]?\b|optimisation|normalis"
 
 

@@ -1,4 +1,4 @@
-"""`make portable` computes in other ways indeed, and without a warning."""
+"""`make portable` really uses other kernels, and without a warning."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The cautious model: which disturbances it believes, and of which readings it knows."""
+"""The cautious model: the disturbances that it accepts, and the readings that it uses."""
 
 import numpy as np
 import pytest

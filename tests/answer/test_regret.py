@@ -1,4 +1,4 @@
-"""What is left to gain by estimate: joint draws against brute force, and what several opinions come to."""
+"""The estimated regret: joint draws against brute force, and the pooling of several opinions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Confidence coefficients: that the theory ones cover, that the tight one is never wider, and how they are asked."""
+"""Confidence coefficients: those of the theory cover, the tight one is never wider, and their arguments are checked."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Going downhill inside a box: beside SciPy's L-BFGS-B, which it stands in for."""
+"""Minimization inside a box: compared with SciPy's L-BFGS-B, which it replaces."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Learning what the paper assumes known: the evidence and its gradient, the priors, and what a fit recovers."""
+"""Learned hyperparameters, which the paper assumes known: the evidence, its gradient, the priors, and the fit."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Where readings can be had: what failures teach, what one failure does not, and what is asked for and recommended."""
+"""Settings that can be measured: the lessons of one and of several failures, proposals and recommendations."""
 
 import warnings
 

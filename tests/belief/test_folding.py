@@ -1,4 +1,4 @@
-"""Of very many data the old ones are folded: the belief stays that of all data, at a cost that does not grow."""
+"""Folding of old data: the belief stays that of all data, at a cost that does not grow."""
 
 import shutil
 from functools import partial

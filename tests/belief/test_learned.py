@@ -1,4 +1,4 @@
-"""The belief that learns its own hyperparameters: when it fits, how well, what it takes for a jump, in any unit."""
+"""The belief that learns its own hyperparameters: when it fits, how well, how it finds jumps, in any unit."""
 
 import copy
 import itertools

@@ -1,4 +1,4 @@
-"""What a stranger's study can do to a terminal and a shell: nothing."""
+"""A stranger's study can do no harm to a terminal or a shell."""
 
 import json
 import os

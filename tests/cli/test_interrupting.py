@@ -1,4 +1,4 @@
-"""Commands that are interrupted, hung up and killed: no program of theirs goes on, and the exit status says it."""
+"""Commands that are interrupted, hung up and killed: none of their programs continues, and the exit status is right."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""Several numbers a trial in the shell: a study begun, told, recommended and drawn; programs that print them."""
+"""Several numbers per trial in the shell: a study begun, told, recommended and drawn; programs that print them."""
 
 import json
 import sys

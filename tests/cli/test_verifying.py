@@ -1,4 +1,4 @@
-"""`equipoise replay --verify`: every kind of study comes out as it was made, on this processor and but for rounding."""
+"""`equipoise replay --verify`: it reproduces every kind of study, to the bit here and up to rounding elsewhere."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What the pages on integrations show does run."""
+"""The code on the pages about integrations runs."""
 
 import os
 import re

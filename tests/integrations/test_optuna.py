@@ -716,7 +716,7 @@ def test_it_stays_an_adapter():
 
 
 def test_what_is_no_adapter_stands_beside_it():
-    """Racing needs no sampler, and to take up what was learned needs no Optuna."""
+    """Racing needs no sampler, and a belief is rebuilt from a stored fit without Optuna."""
     assert "import optuna" not in source_of("remembering.py")
     assert "from optuna" not in source_of("remembering.py")
     racing = source_of("optuna/racing/*.py")

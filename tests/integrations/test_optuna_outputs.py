@@ -1,4 +1,4 @@
-"""Optuna with more than one number a trial: limits, constraints, several objectives; all readings drift."""
+"""Optuna with more than one number per trial: limits, constraints, several objectives; all readings drift."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Readings far below the best one: how they are compressed, and what of a difference that leaves."""
+"""Readings far below the best one: their compression, and differences after it."""
 
 import numpy as np
 import pytest

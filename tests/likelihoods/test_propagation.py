@@ -1,4 +1,4 @@
-"""What answers teach, against integration by brute force, scikit-learn, and everything that judges may say."""
+"""The lessons of answers: against brute-force integration and scikit-learn, for every answer of a judge."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Logs of earlier versions are taken up: one of every kind of study, as versions 0.1.0 and 0.2.0 wrote it."""
+"""Studies of earlier versions are resumed: one of every kind, as versions 0.1.0 and 0.2.0 wrote it."""
 
 import functools
 import json

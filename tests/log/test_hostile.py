@@ -1,4 +1,4 @@
-"""A stranger's log is data: it can say wrong things, and nothing it says does anything."""
+"""A stranger's log is data: it may contain false data, but it never runs anything."""
 
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""The log: a study taken up is the study that was left, whatever it is made of and however it ended."""
+"""The log: a resumed study equals the original, whatever its parts are and however it ended."""
 
 import copy
 import json

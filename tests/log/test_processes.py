@@ -1,4 +1,4 @@
-"""Forks, callbacks and signal handlers: nobody waits for a lock that nobody will give up; and telling twice."""
+"""Forks, callbacks and signal handlers: no call waits forever for a lock; and telling twice."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A disk that will not, and several processes at once."""
+"""A disk that fails, and several processes at once."""
 
 import copy
 import errno

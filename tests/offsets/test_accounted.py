@@ -1,4 +1,4 @@
-"""What was told of readings, in the covariance of the offset and in what is learned from them."""
+"""The circumstances of readings, in the covariance of the offset and in the lessons."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Blocks is one file and one export, and with that alone fitted, guarded, logged, resumed, plotted and in Optuna."""
+"""Blocks is one file and one export; this suffices to fit, guard, log, resume and plot it, and for Optuna."""
 
 import ast
 from pathlib import Path

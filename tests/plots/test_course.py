@@ -1,4 +1,4 @@
-"""The course of a study and its duels: numbers on the Axes, not only that there are some."""
+"""The course of a study and its duels: the numbers on the Axes."""
 
 import sys
 import warnings

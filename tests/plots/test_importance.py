@@ -1,4 +1,4 @@
-"""Importances against the indices of functions that are known, and what was read against what is predicted."""
+"""Importances against the known indices of functions, and readings against predictions."""
 
 import matplotlib
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the policies over pairs share: exact on random posteriors, fair among equals."""
+"""The shared code of policies over pairs: exact on random posteriors, fair among equals."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is claimed of differences: exact by brute force, at every time of looking, whatever the tails."""
+"""Claims about differences: exact by brute force, at every time of looking, whatever the tails."""
 
 import math
 

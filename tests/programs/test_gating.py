@@ -1,4 +1,4 @@
-"""The gate: what it decides, what its log keeps, and that nothing is lost."""
+"""The gate: its decisions, its log, and no loss after a crash."""
 
 import json
 import math

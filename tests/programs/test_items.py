@@ -1,4 +1,4 @@
-"""`equipoise items`: verdicts on paired items, every format, clusters, ties, and what is asked next."""
+"""`equipoise items`: verdicts on paired items, every format, clusters, ties, and the next items to run."""
 
 import csv
 import itertools

@@ -1,4 +1,4 @@
-"""One program compared with itself: seldom called different, whatever the host, the clock and the readings are."""
+"""One program compared with itself: seldom called different, for every host, clock and kind of reading."""
 
 import numpy as np
 import pytest

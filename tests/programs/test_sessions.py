@@ -1,4 +1,4 @@
-"""Sessions: what one of them shows is claimed of it alone; over several, their own differences count."""
+"""Sessions: a claim from one session is about it alone; over several, the differences between them count."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""`equipoise tune`: parameters in a command line, failures that are learned from, a winner that is verified."""
+"""`equipoise tune`: parameters in a command line, failures that teach, and a verified winner."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""From intervals to words: who is better, what is open, what is asked on, and the sentences."""
+"""From intervals to words: the better arm, open comparisons, further rounds, and the sentences."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Programs that are started by a small process: they end with whatever wanted their result."""
+"""Programs started by a small process: they end with the process that needs their result."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""`run` on an executor: threads, processes, a dask cluster. Nothing is lost, nothing is doubled, whatever dies."""
+"""`run` on an executor: threads, processes, a dask cluster. Nothing is lost or doubled if a process dies."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Contexts: what is given and not chosen, and the parts of a space at one of them."""
+"""Contexts: conditions that are given, not chosen, and the part of a space at one of them."""
 
 import json
 import re

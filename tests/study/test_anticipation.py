@@ -1,4 +1,4 @@
-"""Many open trials: what is anticipated at once is what would be anticipated one by one."""
+"""Many open trials: anticipating them at once gives the same belief as one by one."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What cancels, cancels: offsets constant inside a pair, and readings that nobody could take."""
+"""Offsets that are constant inside a pair cancel, even with impossible readings."""
 
 import warnings
 

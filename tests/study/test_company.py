@@ -1,4 +1,4 @@
-"""Beside what a rival is read: the leader if the level of the readings may have moved since, else another rival."""
+"""The other setting of a rival's pair: the leader if the level may have moved, else another rival."""
 
 from types import SimpleNamespace
 

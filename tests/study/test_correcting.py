@@ -1,4 +1,4 @@
-"""Taking back what was told: the state afterwards is that of a replay without it, or with another reading."""
+"""Corrections and retractions: the state afterwards is that of a replay without it, or with another reading."""
 
 import numpy as np
 import pytest

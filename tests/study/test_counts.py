@@ -1,4 +1,4 @@
-"""Studies of counts and of shares: told, refused, kept, taken up again, corrected, exported."""
+"""Studies of counts and of shares: told, refused, logged, resumed, corrected, exported."""
 
 import json
 import re

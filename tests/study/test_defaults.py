@@ -1,4 +1,4 @@
-"""What an optimizer is made of when it is told little: learned, or with a kernel the paper's; and how good it is."""
+"""The defaults of an optimizer: everything learned, or the paper's parts with a kernel; and their quality."""
 
 import itertools
 

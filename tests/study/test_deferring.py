@@ -1,4 +1,4 @@
-"""A fit that is due may be deferred: telling does not wait for it, and a study that is taken up is the one left."""
+"""A due fit may be deferred: `tell` does not wait for it, and a resumed study equals the original."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Looking around: the start design, scouts, and where both stop."""
+"""Exploration: the start design, scouts, and the end of both."""
 
 import numpy as np
 import pytest

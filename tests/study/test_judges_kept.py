@@ -1,4 +1,4 @@
-"""What was learned from judges is kept in the log: a study that is taken up is the one that was left, without a fit."""
+"""The log keeps the fit to judges: a resumed study equals the original and fits nothing again."""
 
 import copy
 import json

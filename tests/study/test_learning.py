@@ -1,4 +1,4 @@
-"""Fits are kept in the log: a study that is taken up fits nothing again, and is the one that was left."""
+"""The log keeps the fits: a resumed study equals the original and fits nothing again."""
 
 import copy
 import warnings

@@ -1,4 +1,4 @@
-"""Notes: said once, kept for good, learned from never."""
+"""Notes: written once, kept forever, and never learned from."""
 
 import json
 

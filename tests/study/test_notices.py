@@ -1,4 +1,4 @@
-"""What the user should know of a change: returned with it, warned of, or handed to who asked for it."""
+"""Notices about a change: returned, given as a warning, or passed to the user's function."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Several numbers a trial in a study: what is learned, what is asked for, what is recommended, and what is kept."""
+"""Several numbers per trial in a study: lessons, proposals, recommendations and the log."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""A bound that is to be reached: the search goes over to proving, and says beforehand how long it takes."""
+"""Reaching a bound: the search changes to audits, and forecasts how long they take."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Two rivals in one pair where settings are listed in thousands: unless only a duel with the leader teaches."""
+"""Two rivals in one pair, among thousands of listed settings, unless only a duel with the leader teaches."""
 
 import shutil
 

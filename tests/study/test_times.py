@@ -1,4 +1,4 @@
-"""Each event keeps its time: in memory, in a log, and when a log is taken up again."""
+"""Each event keeps its time: in memory, in a log, and after the study is resumed."""
 
 import copy
 import itertools

@@ -1,4 +1,4 @@
-"""A range is widened while a study runs: an event, after which all that was told is learned in the wider space."""
+"""A range is widened while a study runs: an event, after which all data are learned in the wider space."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What docs/extending.md shows does run, in order, in one namespace."""
+"""The code on docs/extending.md runs, in order, in one namespace."""
 
 import ast
 import re

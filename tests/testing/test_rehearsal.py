@@ -1,4 +1,4 @@
-"""Short studies: what they find when the machine has more than one core."""
+"""Short studies: their results on a machine with more than one core."""
 
 import os
 import subprocess

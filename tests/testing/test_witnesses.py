@@ -1,4 +1,4 @@
-"""The suite finds what is broken: each of its rules has a witness that fails it, and it alone is held against it."""
+"""The suite finds broken parts: each rule has a witness, a part that breaks this rule only."""
 
 import itertools
 import subprocess

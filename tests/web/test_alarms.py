@@ -1,4 +1,4 @@
-"""What somebody should look at: found in the log, said on the page, told to a program that may do what it likes."""
+"""Alarms: found in the log, shown on the page, and passed to a program that may misbehave."""
 
 import json
 from datetime import UTC, datetime, timedelta

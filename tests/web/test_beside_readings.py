@@ -1,4 +1,4 @@
-"""What belongs to a reading beside its value: several numbers, a block, what was measured beside; and all in sight."""
+"""The fields of a reading besides its value: several numbers, a block, covariates; all of them visible."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A reading that cannot well be is asked about before it is told."""
+"""An implausible reading must be confirmed before it is told."""
 
 from served import begun, home
 from test_page import answered

@@ -1,4 +1,4 @@
-"""Charts and settings: what stands on them, whatever a study is."""
+"""Charts and settings: their content, for every kind of study."""
 
 import math
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""A folder of studies: what the list says of each, and how they are renamed, archived and brought back."""
+"""A folder of studies: its list, and how studies are renamed, archived and brought back."""
 
 import pytest
 from served import begun, home, value_at

@@ -1,4 +1,4 @@
-"""The guard, attacked: a real server on a real port, and what strangers, other sites and broken clients send."""
+"""The guard under attack: requests of strangers, other sites and broken clients to a real server on a real port."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""The page of a judge: A, B and the answers, nothing else; what shows a setting; what its token is refused."""
+"""The page of a judge: only A, B and the answers; the content that shows a setting; requests that it refuses."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""How far a study is: budget, rate, end and bound, and what happens when there is enough."""
+"""The progress of a study: budget, rate, end and bound, and the pause at the goal."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""A study that is served: what the screen shows of it, and what may be done with it."""
+"""A served study: its screen and its actions."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""A best setting at a limit is said, with a way to widen the range."""
+"""If the best setting is at a limit, the page says so and offers to widen the range."""
 
 import pytest
 from seen import NEEDS_BROWSER, PHONE, expect, screen, violations

@@ -1,4 +1,4 @@
-"""What docs/performance.md shows does run."""
+"""The code on docs/performance.md runs."""
 
 import re
 from pathlib import Path
