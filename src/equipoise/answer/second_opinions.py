@@ -27,7 +27,7 @@ BOLD_LENGTHSCALES = 0.7
 """The lengthscales of a second opinion, in units of the learned ones, which are too long at times."""
 
 SHORT_LENGTHSCALE = 0.6
-"""The longest lengthscale of the model that says where holes are, in units of the prior's median."""
+"""The longest lengthscale of the model that finds holes, in units of the prior's median."""
 
 HOLE_VARIANCE = 0.65
 """A hole is where that model has at least this share of its prior variance left."""
@@ -100,8 +100,8 @@ def _shortened(belief: StudyBelief) -> Posterior:
 def scales(belief: StudyBelief) -> tuple[tuple[float, Posterior], ...]:
     """Return the posterior under each size of f that answers leave open, with the probability of that size.
 
-    Answers say which setting is better, and hardly by how much: the size of largest evidence alone is too sure. If the
-    size of f is known, there is one posterior.
+    Answers say which setting is better, and hardly by how much, so the most plausible size alone would be too certain.
+    If the size of f is known, there is one posterior.
     """
     kernel, learned, judged = belief.fit.kernel, belief.learned, belief.judged
     if kernel is None or learned is None or judged is None or belief.compared is learned:

@@ -13,7 +13,7 @@ Added     a reading that the study did not ask for             {"add": trial, "d
 Begun     another block begins                                 {"begin": block}
 Failed    a trial has no reading, or a pair was skipped        {"fail": trial, "reason": text}
 Expired   a trial was taken back                               {"expire": trial}
-Corrected an answer was wrong, and is another                  {"correct": trial, "value": number, ...}
+Corrected an answer was replaced                               {"correct": trial, "value": number, ...}
 Retracted an answer or failure was taken back                  {"retract": trial}
 Noted     a note on the study                                  {"note": number, "topic": text, "text": text, ...}
 Set       the mode or the unit changes                         {"set": name, "value": text, ...}
@@ -84,7 +84,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handed:
-    """A trial that waited was handed out: as planned, or at another point, since the context is another by now."""
+    """A trial that waited was handed out: as planned, or at another point, since the context has changed."""
 
     trial: int
     worker: str | None = None
@@ -112,7 +112,7 @@ class Refitted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Added:
-    """There is a reading that the study did not ask for, at its own point; or there was, and it was taken back."""
+    """A reading was added that the study did not ask for, or it was withdrawn again."""
 
     trial: int
     number: int
@@ -148,7 +148,7 @@ class Expired:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corrected:
-    """The answer to a question is another one, at its place among the answers."""
+    """An answer was replaced, at its place among the answers."""
 
     trial: int
     answer: Answer

@@ -47,7 +47,7 @@ class Header:
 
     @classmethod
     def of(cls, space: Domain, settings: Mapping[str, Any], key: list[int]) -> "Header":
-        """Return that of a new study; its settings are JSON."""
+        """Return the header of a new study; its settings are JSON."""
         about = {"equipoise": FORMAT, "version": sys.modules["equipoise"].__version__, "at": now()}
         header = cls(about | {"space": space.to_dict(), "settings": dict(settings), "key": key})
         header._must_be_sound()
@@ -56,7 +56,7 @@ class Header:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Header":
-        """Return that of a log."""
+        """Return the header of a log."""
         lines = Lines(path)
         content = _first(lines)
         found = content.get("equipoise")

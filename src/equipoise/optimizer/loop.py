@@ -62,9 +62,9 @@ class Looping(ABC):
         Args:
             measure: Takes a setting, and the seed in a study with seeds, and returns its reading. With `judgements` it
                 takes the first and the second setting of a pair and returns an answer, or `None` if it cannot tell.
-            readings: How many readings the study is to have.
-            judgements: Instead: how many judgements.
-            eps: Stop when audits confirm that nothing is better by more; else a `BoundMissed` warning says why not.
+            readings: The number of readings at which the study ends.
+            judgements: Instead, the number of judgements.
+            eps: Stop once audits confirm that nothing is better by more; else a `BoundMissed` warning gives the reason.
             failures: Exceptions of `measure` that mean that there is no answer; others are passed on.
             context: The value of each `Context` of the space; or a function that returns the present one, called before
                 each question.
@@ -73,11 +73,10 @@ class Looping(ABC):
             check_every: After each such number of new pairs, ask the last one again in the other order; 0 for never.
                 `study.judges` has the result.
             executor: Measures several duels at once, each by one of its workers: processes, threads, a dask cluster.
-            workers: How many of them there are, if the executor does not say.
-            timeout: After this many seconds for each reading it is measured again by another worker.
-            blocks: Whether each worker has its own offset: its readings then belong to a block with its name. `False`
-            says
-                that surely none has: two workers then measure a pair at once, and half as many pairs are out.
+            workers: The number of its workers, if the executor does not know it.
+            timeout: Seconds allowed for each reading; later, another worker measures it again.
+            blocks: Whether each worker has its own offset: its readings then belong to a block with its name. Give
+                `False` only if none has: then two workers measure a pair at once, and half as many pairs are open.
 
         Example:
             >>> import equipoise as eq
