@@ -13,7 +13,11 @@ import equipoise as eq
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("guides/*.md"))]
+PAGES = [
+    *(ROOT / f"{page}.md" for page in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")),
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("guides/*.md")),
+]
 ELSEWHERE = {"optuna.md", "gest.md", "extending.md"}
 """Pages whose code is run by tests of their own."""
 
