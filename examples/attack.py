@@ -1,17 +1,17 @@
-"""An attack: every reading is shifted by someone who knows the function, the data and the learner's program.
+"""An attack: somebody who knows the function, the data and the learner's program shifts every reading.
 
-The attacker wants the search to fail. It may add to each reading an offset between -1 and 1, as large as the signal,
-and knows everything but the coin the learner throws: it runs a copy of the learner, tells it the same readings, and so
-knows what will be measured next, as far as that is not left to chance. If that is better than what came before, it is
-shown worse, and the other way round: the function upside down.
+The attacker wants the search to fail. To each reading it may add an offset between -1 and 1, as large as the signal. It
+knows everything but the learner's coins: it runs a copy of the learner, tells it the same readings, and so predicts the
+next measurement, as far as no coin decides it. If the next setting is better than the last one, the attacker makes it
+look worse, and vice versa, as if the function were upside down.
 
-- LinUCB throws no coin. It is predicted exactly, and ends near where the function is smallest.
-- Two-point duels measure a pair in random order. They hold against an attacker who must fix the offsets of both
-  readings beforehand. One who may wait for the first reading knows what the second will be, and gets through.
-- One-point duels measure one of two points by a coin. No offset fixed before the coin can mislead them.
+- LinUCB tosses no coin. The attacker predicts it exactly, and it ends near the smallest value of the function.
+- Two-point duels measure a pair in random order. They withstand an attacker who must fix the offsets of both readings
+  beforehand. An attacker who may wait for the first reading knows the second setting, and succeeds.
+- One-point duels measure one of two points, chosen by a coin. No offset fixed before the coin can mislead them.
 
-The problem is the paper's: 20 actions on the unit sphere of R^4 and a linear function, the kernel known. "default" is
-what a space and nothing else gives: two-point duels, with a kernel and an offset that are learned.
+The problem is the paper's: 20 actions on the unit sphere of R^4 and a linear function, with a known kernel. "default"
+is the optimizer of a user who gives only a space: two-point duels, with a learned kernel and a learned offset.
 
     python examples/attack.py                              # about half a minute on two cores
     python examples/attack.py --readings 100 --seeds 2     # a quick look
@@ -40,14 +40,14 @@ from equipoise.lab.experiments.statistics import level
 from equipoise.plots.style import METHODS
 
 CONTESTANTS = {"LinUCB": "UCB", "two-point duels": "IDS-two", "one-point duels": "IDS-one", "default": "default"}
-"""What the learners are called here, and their names in `LEARNERS`."""
+"""The learners: their names here, and those in `LEARNERS`."""
 
 ATTACKS: Mapping[str, bool | None] = {
     "no attack": None,
     "offset fixed before each pair": False,
     "offset fixed before each reading": True,
 }
-"""When the attacker decides; hence whether it may wait for the first reading of a pair."""
+"""The times at which the attacker decides, and whether it may wait for the first reading of a pair."""
 
 STRONGEST = list(ATTACKS)[-1]
 COLORS = {
@@ -66,7 +66,7 @@ class DoubleAgent:
 
     Args:
         copy: A learner like the one attacked, with its own coin.
-        function: What the learner is looking for.
+        function: The function that the learner maximizes.
         waits: Whether it may decide on the second offset of a pair after the first reading.
         strength: The largest offset.
     """
@@ -82,7 +82,7 @@ class DoubleAgent:
 
 
 class _Spy:
-    """What the attacker expects of the duel under way, and how good the last readings were."""
+    """The attacker's expectation of the present duel, and the values of the last readings."""
 
     def __init__(self, agent: DoubleAgent) -> None:
         self._agent = agent
@@ -92,7 +92,7 @@ class _Spy:
         self._usual = 0.0
 
     def offset(self) -> float:
-        """Return what turns the expected difference to the usual value round."""
+        """Return the offset that reverses the expected difference from the usual value."""
         if not self._expected:
             self._expected = [self._agent.copy.ask() for _ in range(self._halves)]
             self._planned = [self._against(trial) for trial in self._expected]
@@ -100,7 +100,7 @@ class _Spy:
         return self._against(self._expected[0]) if self._agent.waits else planned
 
     def record(self, reading: Measurement) -> None:
-        """Tell the copy: the trial that was meant, where one was, so that the other one is what remains."""
+        """Tell the reading to the copy: to the matching trial if there is one, so that the other one stays open."""
         met = [trial for trial in self._expected if np.array_equal(trial.x, reading.x)]
         trial = (met or self._expected)[0]
         self._expected.remove(trial)
@@ -114,7 +114,7 @@ class _Spy:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One run: cumulative regret, regret of the recommendation, and every action's value as it is and as believed."""
+    """One run: cumulative regret, regret of the recommendation, and the true and the believed value of every action."""
 
     regret: NDArray[np.float64]
     recommended: float
@@ -151,7 +151,7 @@ def contest(seeds: int, readings: int, jobs: int) -> Outcomes:
 
 
 def table(outcomes: Outcomes) -> str:
-    """Return the regret under each attack, and what the recommendation costs under the strongest."""
+    """Return the regret under each attack, and the regret of the recommendation under the strongest."""
     columns = ["regret", *ATTACKS, "recommended (last attack)"]
     return markdown(columns, [_row(name, outcomes) for name in CONTESTANTS])
 
@@ -163,7 +163,7 @@ def _row(name: str, outcomes: Outcomes) -> list[str]:
 
 
 def draw(outcomes: Outcomes, path: Path) -> Path:
-    """Draw the regret under each attack, and belief against truth under the strongest."""
+    """Draw the regret under each attack, and the believed against the true values under the strongest."""
     plt = pyplot()
     with plt.rc_context(dict(STYLE)):
         canvas, axes = plt.subplots(1, 4, figsize=(15, 4.0), layout="constrained")

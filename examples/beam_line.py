@@ -1,13 +1,13 @@
-"""A beam line with three numbers: more flux, with the loss and the spot within limits, though all monitors drift.
+"""A beam line with three numbers: more flux, with limits on the loss and the spot, although all monitors drift.
 
-Three quadrupole magnets focus a beam through an aperture. A detector reads the flux behind it, a loss monitor what hits
-the pipe, and a camera the size of the spot; all three drift. The loss must not rise by more than 2 % of the beam above
-that of today, nor the spot by more than 0.3 mm: limits against the start, in which the drift cancels. Three studies
-of the same machine:
+Three quadrupole magnets focus a beam through an aperture. A detector behind it reads the flux, a loss monitor reads the
+part that hits the pipe, and a camera reads the size of the spot; all three drift. The loss must not rise above the
+present one by more than 2 % of the beam, nor the spot by more than 0.3 mm: these limits are relative to the start, so
+the drift cancels. There are three studies of the same machine:
 
-- limits that steer: the best setting that holds both limits;
-- limits that are never broken on the way (`safe`);
-- flux and loss at once, with the limit of the spot: the front, and one compromise of it.
+- limits that guide the search: the best setting that holds both limits;
+- limits that no reading may break (`safe`);
+- flux and loss at once, with a limit on the spot: the front, and one compromise on it.
 
     python examples/beam_line.py                     # about ten seconds
     python examples/beam_line.py --readings 40       # a quick look
@@ -24,11 +24,11 @@ from equipoise.lab.environments import PlantReadings, RandomWalk, beam_line_with
 
 KNOBS = ("q1", "q2", "q3")
 NOISE, WALK = 0.01, 0.03
-"""In units of the range of each number."""
+"""The noise of a reading and the step of its drift, in units of the range of each number."""
 
 
 def tuned(readings: int, seed: int, objective: str = "flux", safe: bool = False) -> tuple[eq.Optimizer, float, float]:
-    """Return a study of the beam line, and the largest loss and spot that it met on its way."""
+    """Return a study of the beam line, and the largest loss and spot of any reading."""
     plant = beam_line_with_loss(objective, spot=True)
     space = eq.Space({name: eq.Float(-6, 6, unit="1/m²") for name in KNOBS})
     start = dict.fromkeys(KNOBS, 0.0)
@@ -45,7 +45,7 @@ def tuned(readings: int, seed: int, objective: str = "flux", safe: bool = False)
 
 
 def truth(x: dict[str, float]) -> str:
-    """Return what a setting really gives."""
+    """Return the true numbers of a setting."""
     found = beam_line_with_loss(spot=True)(np.array([x[name] for name in KNOBS]))
     return f"flux {float(found['flux']):.1f} %, loss {float(found['loss']):.1f} %, spot {float(found['spot']):.2f} mm"
 

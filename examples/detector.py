@@ -1,13 +1,13 @@
-"""A beam line read by a detector that adjusts its own range.
+"""A beam line whose detector adjusts its own range.
 
-Three quadrupole magnets focus a beam through an aperture, and a detector reads what passes. Its display is narrow:
-after a reading off the scale it recenters, and from then on the same beam gives another number. An optimizer that
-believes its readings takes each recentering for a better or a worse beam; one that compares does not notice.
+Three quadrupole magnets focus a beam through an aperture, and a detector reads the part that passes. Its display is
+narrow: after a reading off the scale it recenters, and then the same beam gives another number. An optimizer that
+trusts its readings mistakes each recentering for a better or a worse beam; one that compares does not notice.
 
-Three learners tune the same magnets, none of them told anything but the range of the knobs:
+Three learners tune the same magnets. They know only the ranges of the knobs:
 
-- GP-UCB measures where the upper confidence bound is largest and believes what it reads;
-- pure duels learn from the difference inside each pair only, and assume nothing of the offset;
+- GP-UCB measures at the largest upper confidence bound and trusts its readings;
+- pure duels learn only from the difference inside each pair, and assume nothing about the offset;
 - the default also tracks the offset, and so learns from every reading.
 
     python examples/detector.py                              # about half a minute on two cores
@@ -37,7 +37,7 @@ LEARNERS: Mapping[str, Mapping[str, Any]] = {
     "pure duels": {"offset": eq.Arbitrary()},
     "default": {},
 }
-"""What each learner is given besides the space."""
+"""The arguments of each learner besides the space."""
 
 COLORS = {"GP-UCB": METHODS["UCB"], "pure duels": METHODS["two-point"], "default": METHODS["default"]}
 DISPLAY = 0.1
@@ -66,7 +66,7 @@ def contest(seeds: int, readings: int, jobs: int) -> list[Contestant]:
 
 
 def verdict(contestants: Sequence[Contestant]) -> str:
-    """Return in how many runs each learner paid less than the one that believes its readings."""
+    """Return the number of runs in which each learner paid less than the one that trusts its readings."""
     believer, *others = contestants
     paid = believer.regret[:, -1]
     lines = [f"{c.name}: less regret than {believer.name} in {(c.regret[:, -1] < paid).sum()}" for c in others]
@@ -74,7 +74,7 @@ def verdict(contestants: Sequence[Contestant]) -> str:
 
 
 def draw(contestants: Sequence[Contestant], path: Path) -> Path:
-    """Draw the regret, what the detector showed, and what really passed the aperture."""
+    """Draw the regret, the display of the detector, and the true intensity behind the aperture."""
     plt = pyplot()
     with plt.rc_context(dict(STYLE)):
         canvas, (cost, shown, truth) = plt.subplots(1, 3, figsize=(13, 4.1), layout="constrained")

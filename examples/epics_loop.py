@@ -50,7 +50,7 @@ class SimulatedIOC:
         return self._seconds
 
     def transmission(self) -> float:
-        """Return what the diode would read without drift and noise: at most 1."""
+        """Return the reading of the diode without drift and noise: at most 1."""
         q1, q2, pitch = self._values.values()
         return math.exp(-((q1 - 0.7) ** 2) - 2 * (q2 + 0.3) ** 2 - ((pitch - 6.2) / 4) ** 2)
 
@@ -67,7 +67,7 @@ caget, caput, clock = IOC.caget, IOC.caput, IOC.clock  # on a real beamline: tho
 
 
 def measure(opt: eq.Optimizer, trial: eq.Trial) -> None:
-    """Move, wait, read, and tell what really happened: where the motors stopped, when, and how well it was read."""
+    """Move, wait and read; return the reading with the true positions, the time and the standard error."""
     for name, variable in KNOBS.items():
         caput(variable, trial.x[name])
     if not caget("BL1:SHUTTER:OPEN"):
@@ -87,7 +87,7 @@ def main(path: Path, readings: int) -> None:
     else:
         space = eq.Space({name: eq.Float(*limits) for name, limits in LIMITS.items()})
         opt = eq.Optimizer(space, log=path, max_gap=120.0, rng=0)
-    for i in opt.study.open_trials:  # what the last run had in its hands when it ended
+    for i in opt.study.open_trials:  # trials that the last run left open
         opt.study.expire(i)
     while opt.readings < readings:
         measure(opt, opt.ask())

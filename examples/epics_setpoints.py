@@ -1,10 +1,10 @@
-"""Set and read a machine by EPICS from the operator's page, through Channel Access by caproto.
+"""Set and read a machine through EPICS from the operator's page, with Channel Access by caproto.
 
-    python examples/epics_setpoints.py [STUDY]                  # the page; readings come from the diode by themselves
+    python examples/epics_setpoints.py [STUDY]                  # the page; the diode is read automatically
     equipoise serve study.jsonl --set 'python examples/epics_setpoints.py --set'   # only sets; readings by hand
 
-The names of the process variables begin with what the variable EPICS_PREFIX says. `ioc` is a small machine to try it
-with: `python -c "import epics_setpoints; epics_setpoints.ioc()"` in this folder.
+The environment variable EPICS_PREFIX is the prefix of the names of the process variables. `ioc` simulates a small
+machine to try it with: `python -c "import epics_setpoints; epics_setpoints.ioc()"` in this folder.
 """
 
 import math
@@ -22,7 +22,7 @@ TIMEOUT = 10.0
 
 
 def put(x: Mapping[str, float]) -> None:
-    """Set the machine, and make sure that it stands there: a setpoint that was cut off is a failure."""
+    """Set the machine, and check its position: a clipped setpoint is a failure."""
     from caproto.sync.client import read, write
 
     for name, value in x.items():

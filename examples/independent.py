@@ -1,17 +1,17 @@
-"""Learners that do not talk: each turns one knob, all see the same reading.
+"""Learners that do not communicate: each sets one knob, and all see the same reading.
 
-A sum of one-dimensional functions, f(x) = f_1(x_1) + ... + f_d(x_d), is tuned by d learners. Each runs in a process of
-its own, chooses only its own coordinate and is told only the common reading. What the others do is its offset.
+d learners tune a sum of one-dimensional functions, f(x) = f_1(x_1) + ... + f_d(x_d). Each runs in a separate process,
+sets only its own coordinate and sees only the common reading. The moves of the others are its offset.
 
-- GP-UCBs believe the reading. They are told the same numbers, so they move in step, and each takes the others' moves
-  for its own effect.
-- One-point duels leave each reading to a coin. The others' coins are independent of it, so what they do is unbiased
-  noise, whatever they do: the paper's tool for this problem. With a forecast of the reading the noise is far smaller.
-- Two-point duels need that the others do not answer the first reading of a pair before the second. They do not, as long
-  as all pairs begin together, as they do here.
+- GP-UCB learners trust the reading. They see the same numbers, so they move in step, and each mistakes the moves of the
+  others for its own effect.
+- One-point duels let a coin decide each setting. The coins of the others are independent of it, so their moves are
+  unbiased noise: this is the paper's tool for the problem. With a forecast of the reading the noise is far smaller.
+- Two-point duels require that the others do not respond to the first reading of a pair before the second one. This
+  holds if all pairs begin together, as they do here.
 
-Each learner is told the kernel of its own part, and that the others move the reading by about 1. For comparison, one
-learner that turns all knobs and knows that f is a sum; it is done after 100 readings.
+Each learner knows the kernel of its own part, and that the others move the reading by about 1. For comparison, one
+learner turns all knobs and knows that f is a sum; it is done after 100 readings.
 
     python examples/independent.py                                   # about half a minute on two cores
     python examples/independent.py --learners 2 --readings 100 --seeds 2     # a quick look
@@ -47,7 +47,7 @@ ENOUGH = 100
 
 
 def told(policy: eq.policies.Policy, reduction: eq.reductions.Reduction, outcome_noise: float) -> dict[str, Any]:
-    """Return what a learner of one knob is given besides its seed."""
+    """Return the arguments of a learner of one knob besides its seed."""
     confidence, kernel = eq.CredibleConfidence(), eq.RBF(LENGTHSCALE)
     parts = {"kernel": kernel, "regularizer": outcome_noise**2, "confidence": confidence}
     return {"policy": policy, "reduction": reduction} | parts
@@ -67,7 +67,7 @@ HEADLINE = "Learners that do not talk, each with one knob: the others are the of
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One run: settings, shape (readings, d), their regrets, that of the recommendations, and where the best is."""
+    """One run: settings, shape (readings, d), their regrets, that of the recommendations, and the best setting."""
 
     settings: NDArray[np.float64]
     regrets: NDArray[np.float64]
@@ -76,8 +76,8 @@ class Run:
 
 
 def learn(pipe: Connection) -> None:
-    """Be one learner, in its own process: say a setting, hear the reading, and in the end what is best."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started it
+    """Run one learner in its own process: send a setting, receive the reading, and finally send the best setting."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the process that started it
     while True:
         method, seed, readings = pipe.recv()
         optimizer = eq.Optimizer(KNOB, rng=np.random.default_rng(seed), **METHODS[method])
@@ -90,7 +90,7 @@ def learn(pipe: Connection) -> None:
 
 @contextmanager
 def processes(count: int) -> Iterator[list[Connection]]:
-    """Start learners, each in its own process, and give a line to each; there is none between them."""
+    """Start learners, each in its own process with its own pipe; they have no connection with each other."""
     context = get_context("spawn")
     lines = [context.Pipe() for _ in range(count)]
     started = [context.Process(target=learn, args=(theirs,), daemon=True) for _, theirs in lines]
@@ -165,7 +165,7 @@ def contest(learners: int, seeds: int, readings: int) -> Runs:
 
 
 def table(runs: Runs) -> str:
-    """Return regret, late regret and what the recommendations cost, mean and two standard errors, in Markdown."""
+    """Return regret, late regret and the regret of the recommendations, mean and two standard errors, in Markdown."""
     columns = ["", "readings", "regret", "regret of a late reading", "recommended", "less regret than GP-UCB"]
     believers = np.array([run.regrets.sum() for run in runs["GP-UCB"]])
     return markdown(columns, [_row(name, each, believers) for name, each in runs.items()])

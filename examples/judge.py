@@ -1,11 +1,12 @@
-"""A picture's filter, tuned by a judge who likes whatever is shown first.
+"""The filter of a picture, tuned by a judge who favors whatever is shown first.
 
 A noisy picture is blurred and sharpened again; how much of each is best? There is no number, only a judge who looks at
-two results and says which is better, or that they are equal. As many people and most models do, this one leans towards
-the first place. Two ways to use the same number of judgements:
+two results and names the better one, or calls them equal. Like many people and most models, this judge favors the first
+place. Here are two ways to use the same number of judgements:
 
-- plain win rate: a list of settings, every pair judged once in the order of the list; the one with most wins is taken;
-- Equipoise: pairs that are worth asking, in random order, the leaning of the judge learned and taken out.
+- plain win rate: a list of settings, every pair judged once in the order of the list; the setting with most wins is
+  chosen;
+- Equipoise: informative pairs in random order; the study learns the preference for the first place and corrects it.
 
     python examples/judge.py                        # a few minutes for 10 judges
     python examples/judge.py --seeds 2 --show       # a quick look, and the picture in a window
@@ -25,10 +26,10 @@ ADVANTAGE = 1.5
 """By how much the first place is favored, in noises of the judge: it wins 93 % of toss-ups."""
 
 UNIT = 0.004
-"""A difference of the mean absolute error that the judge sees as well as its own noise."""
+"""The difference of the mean absolute error that equals one noise of the judge."""
 
 LIST = [{"blur": blur, "sharpen": sharpen} for blur in (4.0, 3.2, 2.4, 1.6) for sharpen in (2.4, 1.2, 0.0)]
-"""The settings of the plain way, 12 of them and 66 pairs, in the order somebody wrote them down."""
+"""The settings for the win rate, 12 with 66 pairs, in the order of the list."""
 
 Picture = Any
 """Brightness, shape (96, 96)."""
@@ -55,12 +56,12 @@ def filtered(x: dict[str, float]) -> Picture:
 
 
 def merit(x: dict[str, float]) -> float:
-    """How good a setting really is, in noises of the judge; nobody but this script knows."""
+    """The true merit of a setting, in noises of the judge; the methods do not know it."""
     return -float(np.abs(filtered(x) - SCENE).mean()) / UNIT
 
 
 class Judge:
-    """Looks at two results and says which is better."""
+    """A judge that looks at two results and names the better one."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
@@ -81,14 +82,14 @@ def win_rates(seed: int) -> list[float]:
 
 
 def tuned(seed: int) -> eq.Optimizer:
-    """A study of as many judgements."""
+    """A study of the same number of judgements."""
     opt = eq.Optimizer(eq.Space(blur=eq.Float(0.3, 4), sharpen=eq.Float(0, 3)), rng=seed)
     opt.run(Judge(seed), judgements=len(LIST) * (len(LIST) - 1) // 2, steps=3, judge="judge")
     return opt
 
 
 def draw(rates: list[float], by_rate: dict[str, float], by_study: dict[str, float], path: Path | None) -> None:
-    """The three pictures, and what the win rates say over what is true."""
+    """Draw the three pictures, and the win rates over the true merits."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 4, figsize=(12.0, 3.3), layout="constrained")
@@ -118,7 +119,7 @@ def _said(x: dict[str, float]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
-    """Compare both ways over some judges; return what was lost."""
+    """Compare both ways over some judges; return the loss of each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--out", type=Path, default=Path("judge.png"))

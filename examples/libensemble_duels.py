@@ -1,9 +1,9 @@
-"""A drifting measurement optimized by libEnsemble's workers, through the generator standard.
+"""A drifting measurement, optimized by the workers of libEnsemble through the generator standard.
 
 python examples/libensemble_duels.py      # needs: pip install equipoise[gest] libensemble
 
-The two workers measure the halves of a duel at the same time, so that an offset which changes with time cancels. It
-would not where each worker has its own offset: take one worker then.
+The two workers measure the halves of a duel at the same time, so an offset that changes with time cancels. If each
+worker has its own offset, it does not cancel: then use one worker.
 """
 
 import os

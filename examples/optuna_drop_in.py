@@ -1,8 +1,8 @@
-"""The same drifting problem through plain Optuna and through Equipoise: what changes is one line, and the result.
+"""The same drifting problem in plain Optuna and with Equipoise: one line of code differs.
 
 A service with three knobs is tuned while its traffic moves the metric by about as much as the knobs do. Every method
-gets the same number of readings, the same noise and the same drift. Plain Optuna reports its best trial, a
-`DuelSampler` what `best_params` says; each is scored by the true value of what it reports.
+gets the same number of readings, the same noise and the same drift. Plain Optuna reports its best trial, and a
+`DuelSampler` reports `best_params`; the score of each is the true value of the reported setting.
 
 python examples/optuna_drop_in.py prints the table; --picture FILE draws it too.
 """
@@ -32,7 +32,7 @@ DRIFTS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 
 
 def truth(params: dict[str, Any]) -> float:
-    """What is really gained: nobody ever sees it without drift and noise."""
+    """The true gain, which no method sees without drift and noise."""
     rate, depth = math.log10(params["rate"]) + 2, (params["depth"] - 6) / 6
     return float(-0.5 * rate**2 - 2.0 * depth**2 + MODES[params["mode"]])
 
@@ -106,7 +106,7 @@ def draw(path: Path, regrets: dict[str, NDArray[np.float64]], shown: dict[str, S
 
 
 def compare(seeds: int, readings: int) -> tuple[dict[str, NDArray[np.float64]], dict[str, Service]]:
-    """Print a row for each method; return regrets and a service of each under the first drift."""
+    """Print a row for each method; return its regrets and its service under the first drift."""
     print(f"regret of the reported setting after {readings} readings, mean of {seeds} runs ± standard error")
     print(f"{'':12s}" + "".join(f"{drift:>16s}" for drift in DRIFTS))
     regrets: dict[str, NDArray[np.float64]] = {}

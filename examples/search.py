@@ -1,10 +1,10 @@
-"""Two searches of scikit-learn's gallery, as they are, beside `DuelSearchCV` with half as many fits.
+"""Two unchanged searches of scikit-learn's gallery, beside `DuelSearchCV` with half as many fits.
 
 - `plot_randomized_search.py`: a linear classifier of digits, `RandomizedSearchCV`;
 - `plot_successive_halving_iterations.py`: a random forest, `HalvingRandomSearchCV`.
 
-The lines of the gallery are kept; ours differs in the class, in `n_fits`, and in folds that are drawn anew. What each
-search finds is then fitted on 20 fresh splits: their mean accuracy is what it is worth.
+The lines of the gallery are kept; ours differs in the class, in `n_fits`, and in folds that are drawn anew. The setting
+that each search finds is then fitted on 20 fresh splits; the score is its mean accuracy there.
 
     python examples/search.py              # about a minute on one core
     python examples/search.py --seeds 1    # a quick look
@@ -37,11 +37,11 @@ from equipoise.integrations.sklearn import DuelSearchCV
 
 FRESH = StratifiedShuffleSplit(20, test_size=0.2, random_state=10_000)
 Found = tuple[int, float, float]
-"""Fits, the best score as the search has it, and the mean score on fresh splits."""
+"""The number of fits, the best score of the search, and the mean score on fresh splits."""
 
 
 def found(search: Any, X: Any, y: Any) -> Found:
-    """Run a search, and fit what it recommends on fresh splits."""
+    """Run a search, and fit its recommendation on fresh splits."""
     search.fit(X, y)
     scores = [scores for name, scores in search.cv_results_.items() if re.fullmatch("split[0-9]+_test_score", name)]
     fits = int(np.isfinite(scores).sum())
@@ -86,7 +86,7 @@ def halving(seed: int) -> dict[str, Found]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print what each search believes, and what that is worth."""
+    """Print the score that each search believes in, and the true one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3, help="how often each search is made")
     given = parser.parse_args(arguments)

@@ -1,14 +1,14 @@
-"""Tune a simulation whose result depends on the seed more than on what is tuned.
+"""Tune a simulation whose result depends more on the seed than on the settings.
 
 A store orders `gap` pieces whenever its stock is below `point`; they arrive three days later. A seed is half a year of
 customers. Three searches have the same number of simulations:
 
-- luckiest: random settings, one seed each, the best profit wins;
-- three seeds: random settings, the mean of three seeds each, the best mean wins;
-- duels: a setting and a seed are asked for, and settings are compared under the same seed.
+- luckiest: random settings, one seed each; the best profit wins;
+- three seeds: random settings, the mean of three seeds each; the best mean wins;
+- duels: the study asks for a setting and a seed, and compares settings under the same seed.
 
-Each winner is then simulated under 50 fresh seeds, which says what it is worth. Models are trained alike: see
-docs/train.md.
+Each winner is then simulated under 50 fresh seeds, which give its true value. Training a model works in the same way:
+see docs/train.md.
 
     python examples/train.py                       # about half a minute on one core
     python examples/train.py --runs 24 --seeds 1   # a quick look
@@ -52,7 +52,7 @@ def by_means(runs: int, seed: int, of: int) -> tuple[Mapping[str, Any], float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print what each search believes of its winner, and what that is worth."""
+    """Print the profit that each search promises, and the true one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=60, help="simulations of each search")
     parser.add_argument("--seeds", type=int, default=10, help="how often each search is made")

@@ -1,8 +1,9 @@
-"""The same drifting beam through Xopt's own generators and through Equipoise's: one line of the YAML changes.
+"""The same drifting beam with Xopt's own generators and with Equipoise's: one line of the YAML changes.
 
-Two magnets are tuned while the detector drifts by more than they are worth, one reading a second of a simulated clock.
-`upper_confidence_bound` knows nothing of time, `time_dependent_upper_confidence_bound` models it; both report the top
-of their model's mean, the latter as of now. Each is scored by the true value of what it reports.
+Two magnets are tuned while the detector drifts by more than the magnets change the beam, with one reading per second of
+a simulated clock. `upper_confidence_bound` ignores time, `time_dependent_upper_confidence_bound` models it. Both report
+the top of their model's mean, the latter for the present time. The score of each is the true value of the reported
+setting.
 
 python examples/xopt_drop_in.py      # needs: pip install equipoise[xopt]
 """
@@ -30,7 +31,7 @@ GRID = np.stack(np.meshgrid(np.linspace(0, 1, 41), np.linspace(-1, 1, 41)), axis
 
 
 class Beam:
-    """The beam, its detector and the clock on the wall."""
+    """The beam, its detector and the clock."""
 
     def __init__(self, seed: int, drift: str) -> None:
         rng, t = np.random.default_rng(seed), np.arange(1000.0)
@@ -58,7 +59,7 @@ def truth(point: dict[str, Any]) -> float:
 
 
 def reported(X: Xopt, beam: Beam) -> dict[str, Any]:
-    """What is thought best after the run."""
+    """The setting that a generator reports after the run."""
     if isinstance(X.generator, XoptDuelGenerator):
         best: dict[str, Any] = X.generator.get_best_points()[0]
         return best
