@@ -68,7 +68,7 @@ def parsed(arguments):
     if arguments != ["--version"]:
         command, rest = resolved(arguments)
         if "--help" not in rest:
-            command.make_context(command.name, rest)
+            command.make_context(command.name, rest, parent=click.Context(main, **main.context_settings))
 
 
 def resolved(words):
