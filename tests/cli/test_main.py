@@ -1,6 +1,7 @@
 """The command line: what it prints, writes, refuses and returns."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -28,6 +29,12 @@ def test_help_teaches(invoke):
         assert invoke(command, "--help").exit_code == 0
     assert "equipoise paper all --repetitions 5" in invoke("paper", "-h").output
     assert invoke("--version").output == f"equipoise, version {equipoise.__version__}\n"
+
+
+def test_no_summary_of_a_command_is_cut_off(invoke):
+    for words in ((), ("gate",), ("bench",)):
+        commands = invoke(*words, "--help").output.partition("Start here")[0]
+        assert re.findall(r"^  \w+ .*\.\.\.$", commands, re.MULTILINE) == []
 
 
 def test_the_help_of_bench_lists_every_name(invoke):

@@ -181,7 +181,10 @@ def _tried(log: Path, rev: str | None, folder: Path | None, name: str | None) ->
 @LOG
 @AS_JSON
 def status_(log: Path, as_json: bool) -> None:
-    """Show all ideas, which were kept, the true gain, and the gain by the record."""
+    """Show all ideas, the kept ones, and the true gain.
+
+    The gain that the record would suggest stands beside it.
+    """
     night = _opened(log).status()
     say(as_json, night.data(), str(night))
 
