@@ -8,7 +8,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.answer import USABLE, Rank, dominated, hypervolume
-from equipoise.study.outputs import Named, named_in
+from equipoise.study.outputs import Named, named_in, wanted
 from equipoise.study.outputs.holding import below_zero, level
 
 SPACE = eq.Space(a=eq.Float(0, 1), b=eq.Float(0, 1))
@@ -259,6 +259,13 @@ def test_numbers_are_refused_that_the_study_does_not_know():
         opt.tell(trial, {"flux": 1, "lost": 2, "size": 3})
     with pytest.raises(TypeError, match=r"`value` must be a number for each of flux, loss, size, got 0\.5"):
         opt.tell(trial, 0.5)
+    rule = r"must be finite, got nan: name it as missing if there is none; the names are flux, loss, size"
+    with pytest.raises(ValueError, match=rf"`value\['size'\]` {rule}"):
+        opt.tell(trial, {"flux": 1, "loss": 2, "size": math.nan})
+    with pytest.raises(TypeError, match=r"`value\['flux'\]` must be a real number, got None: tell `failed` if"):
+        opt.tell(trial, {"flux": None, "loss": 2, "size": 3})
+    with pytest.raises(TypeError, match=r"`weights` must be a number by name, such as {'flux': 1}, got \[1\]"):
+        wanted(opt.study.setup.outputs, [1], None)
     plain = eq.Optimizer(SPACE, rng=0)
     with pytest.raises(ValueError, match="`value` must be a number: the study has no `objective`"):
         plain.tell(plain.ask(), {"flux": 1.0})

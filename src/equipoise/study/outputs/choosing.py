@@ -89,6 +89,8 @@ def wanted(outputs: Outputs, weights: Mapping[str, float] | None, prefer: str | 
         (array([2., 1.]), array([0., 1.]))
     """
     names = [each.name for each in outputs.objectives]
+    if weights is not None and not isinstance(weights, Mapping):
+        raise TypeError(f"`weights` must be a number by name, such as {dict.fromkeys(names, 1)}, got {weights!r}")
     if weights is not None and prefer is not None:
         raise ValueError("give either `weights` or `prefer`, got both")
     if prefer is not None and prefer not in names:

@@ -184,7 +184,15 @@ class Outputs:
         if left := [name for name in self.names if name not in value and name not in absent]:
             rule = f"`value` must have a number for each of {', '.join(self.names)}"
             raise ValueError(f"{rule}, got none for {', '.join(left)}: name it as missing if there is none")
-        return {name: check.number(f"value[{name!r}]", value[name]) for name in self.names if name in value}
+        return {name: self._number(name, value[name]) for name in self.names if name in value}
+
+    def _number(self, name: str, value: Any) -> float:
+        try:
+            return check.number(f"value[{name!r}]", value)
+        except (TypeError, ValueError) as error:
+            advice = "tell `failed`" if name == self.first.name else "name it as missing"
+            rule = f"{advice} if there is none; the names are {', '.join(self.names)}"
+            raise type(error)(f"{error}: {rule}") from None
 
     def _absent(self, missing: Sequence[str], without: Sequence[str]) -> tuple[str, ...]:
         if isinstance(missing, str):
