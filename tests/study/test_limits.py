@@ -214,8 +214,8 @@ def test_claims_are_about_what_the_limits_let_it_reach():
     points = np.array([(x["a"], x["b"]) for x in (START, *asked)])
     near = np.abs(points - (best.x["a"], best.x["b"])) <= (0.2 + 1e-9, 0.1 + 1e-9)
     assert near.all(axis=1).any(), "it is further than a step from all that was measured"
-    assert best.overall.scope == "the settings within the limits"
-    assert "none of the settings within the limits is better by more than" in str(best)
+    assert best.overall.scope == "the settings known to be within the limits"
+    assert "none of the settings known to be within the limits is better by more than" in str(best)
     free = eq.Optimizer(SPACE, start=START, rng=1)
     run(free, 44)
     assert free.recommend().overall.scope == "all settings"

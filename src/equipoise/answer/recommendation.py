@@ -19,8 +19,8 @@ from equipoise.belief import Belief, Feasibility, Posterior, StudyBelief, fair_a
 from equipoise.policies import candidates, optimism
 from equipoise.spaces import Domain
 
-WITHIN_LIMITS = "the settings within the limits"
-"""The scope of a claim of a study with `drop` or `max_step`, which knows nothing about forbidden settings."""
+WITHIN_LIMITS = "the settings known to be within the limits"
+"""The scope of a claim of a study with limits: of a setting that may be forbidden it claims nothing."""
 
 AUDIT_FACTOR = 1.25
 """The factor on the bound by joint draws after an audit: it makes the bound hold more often (docs/claims.md)."""
