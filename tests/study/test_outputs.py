@@ -149,6 +149,21 @@ def test_if_no_setting_holds_all_limits_that_is_said():
     assert not best.usability.usable
     assert "No setting is known to hold all limits with 95 %" in str(best)
     assert truth(best.x)["loss"] < 0.5, "what most nearly holds them is recommended"
+    assert best.overall.kind == "guess"
+    assert best.gap_bound == math.inf, "no setting is known to be within the limits, so there is no bound"
+    assert best.forecast is None
+
+
+def test_if_all_settings_break_a_limit_alike_the_best_is_recommended():
+    opt = study(limits=["loss <= 3"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(30):
+            trial = opt.ask()
+            opt.tell(trial, {"flux": truth(trial.x)["flux"], "loss": 9.0})
+    best = opt.recommend()
+    assert "this one does with 0 %" in str(best)
+    assert truth(best.x)["flux"] > 1.6
 
 
 def test_a_resumed_study_is_the_one_that_was_left(tmp_path):
@@ -366,6 +381,8 @@ def test_a_limit_on_what_was_never_told_is_named_and_nothing_is_claimed_of_it():
     assert best.usability.unknown == ("size",)
     assert [each.limit for each in best.usability.limits] == ["loss <= 3"]
     assert "It is unknown if all limits hold: there are too few readings of size. loss <= 3: " in str(best)
+    assert best.x == START, "a limit relative to the start holds there"
+    assert "A guess: there is no bound yet" in str(best)
 
 
 def test_a_sensor_of_a_further_output_that_seems_dead_is_named():

@@ -215,6 +215,15 @@ class Recommendation:
         weak = ("estimate", "guess") if audit else ("guess",)
         return self.overall.bound <= eps and self.overall.kind not in weak
 
+    def within(self, usability: "Usability | None") -> "Recommendation":
+        """Return the recommendation with its usability; there is no bound if no setting is known to hold all limits."""
+        if usability is None or usability.usable:
+            return replace(self, usability=usability)
+        verified = tuple(claim for claim in self.claims if claim.kind == "verified")
+        first, *others = (*verified, Claim("guess", math.inf, self.overall.scope))
+        bare = replace(self, usability=usability, claims=(first, *others), forecast=None, signs={})
+        return replace(bare, gap_bound=first.bound, kind=first.kind)
+
     def on_seeds(self, seeds: int) -> "Recommendation":
         """Return the recommendation based on a number of seeds: on few seeds every unverified claim is a guess."""
         if seeds >= MIN_SEEDS:

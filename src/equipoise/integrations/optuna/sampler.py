@@ -175,7 +175,7 @@ class DuelSampler(BaseSampler):
             known = model.standing(translation, named)
             best = recommended(space, beliefs[outputs.first.name], known, self._streams.at(known.readings, RECOMMEND))
             if named is not None:
-                best = replace(best, usability=named.usability(space.encode(best.x)))
+                best = best.within(named.usability(space.encode(best.x)))
             if named is not None and outputs.several:
                 points = self._front(model, translation, named) or self._front(model, translation, named, sure=False)
                 best = compromised(best, points, named, space, wanted(outputs, weights, prefer))

@@ -62,10 +62,9 @@ class Recommender:
         named = None if state.setup.outputs is None else outputs.named_in(state, self.space)
         kept = None if named is None else named.usability(self.space.encode(best.x))
         ahead = None if state.limited else best.forecast  # no audit goes beyond limits
-        found = replace(
-            best, judgements=judgements, unit=unit, notices=self.notices(state), usability=kept, forecast=ahead
-        )
-        return _on_seeds(state, replace(found, readouts=state.setup.readouts))
+        found = replace(best, judgements=judgements, unit=unit, notices=self.notices(state), forecast=ahead)
+        found = _on_seeds(state, replace(found, readouts=state.setup.readouts))
+        return found if kept is None else found.within(kept)
 
     def notices(self, state: State) -> tuple[Warning, ...]:
         """Return the warnings about all claims."""

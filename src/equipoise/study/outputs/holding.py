@@ -82,6 +82,14 @@ class Named:
         """Return the same probability for use in claims: 0 if too little is known about an output."""
         return np.zeros(len(points)) if self.unknown else self.probability(points)
 
+    def excess(self, points: FloatArray) -> FloatArray:
+        """Return by how many noise deviations the most broken limit is expected to be broken, rounded, shape (m,)."""
+        slacks = zip(self.outputs.limits, self.slacks(lambda belief, limit: believed(belief)), strict=True)
+        known = [(limit, slack) for limit, slack in slacks if limit.name not in self.unknown]
+        noises = [self.beliefs[limit.name].posterior.regularizer ** 0.5 for limit, _ in known]
+        over = [-slack(points)[0] / noise for (_, slack), noise in zip(known, noises, strict=True)]
+        return np.round(reduce(np.maximum, over, np.zeros(len(points))))
+
     @property
     def limiting(self) -> list[str]:
         """The outputs that have limits."""

@@ -70,7 +70,7 @@ def likely(space: Domain, named: Named | None) -> Domain:
 def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Named) -> Restricted:
     """Return the part of a space where all limits hold with 95 %.
 
-    If no setting is known to, the part has only the measured setting that most probably does.
+    If no setting is known to, the part has only the measured setting that comes nearest.
     """
 
     def keep(points: FloatArray) -> NDArray[np.bool_]:
@@ -82,9 +82,19 @@ def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Na
     if not len(known):
         return Restricted(space, keep)
     holds = named.surely(known)
-    sure = np.flatnonzero(holds >= USABLE)
-    best = sure[np.argsort(-posterior.mean(known[sure]))[:ANCHORS]] if len(sure) else [int(holds.argmax())]
+    sure, mean = np.flatnonzero(holds >= USABLE), posterior.mean(known)
+    best = sure[np.argsort(-mean[sure])[:ANCHORS]] if len(sure) else _nearest(named, known, holds, mean)
     return Restricted(space, keep, known[best])
+
+
+def _nearest(named: Named, points: FloatArray, holds: FloatArray, mean: FloatArray) -> Indices:
+    """Return the index of the setting to recommend if none is known to hold all limits, shape (1,).
+
+    It most probably does, or else breaks them least, or else is best. As long as an output is unknown, it is the start,
+    which limits relative to it allow.
+    """
+    moved = np.zeros(len(points)) if named.start is None else (points != named.start).any(axis=1) & bool(named.unknown)
+    return np.lexsort((-mean, named.excess(points), -np.round(holds, 2), moved))[:1]
 
 
 def proposed(
