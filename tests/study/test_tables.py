@@ -201,3 +201,15 @@ def test_a_history_is_after_numbers_of_readings(readings):
     opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
     with pytest.raises((TypeError, ValueError), match="`readings` must be"):
         opt.study.history(readings)
+
+
+def test_a_table_has_a_column_for_each_output_and_one_that_lacks_it_is_refused():
+    space, goal = eq.Space(q1=eq.Float(0, 1)), {"objective": "flux", "limits": ["loss <= 3"], "rng": 0}
+    opt, into = eq.Optimizer(space, **goal), eq.Optimizer(space, **goal)
+    for _ in range(4):
+        opt.tell(opt.ask(), {"flux": 1.0}, missing=["loss"])
+    frame = opt.study.to_frame()
+    assert frame["loss"].isna().all()
+    with pytest.raises(ValueError, match="must have the columns q1, flux, loss; it lacks loss"):
+        into.study.add_frame(frame.rename(columns={"loss": "Loss"}))
+    assert into.study.add_frame(frame) == [0, 1, 2, 3]

@@ -124,7 +124,7 @@ def export(study: Path, judgements: bool, out: Path | None, as_json: bool) -> No
     `again` is the earlier pair that it repeats in the other order.
     """
     opt = opened(study)
-    rows = timed(opt.records(aside=False, judgements=judgements))
+    rows = timed(opt.records(aside=False, judgements=judgements), opt.study.setup.columns)
     text = json_line(rows) + "\n" if as_json else as_csv(rows, opt.space, judgements)
     if out is None:
         click.echo(printable(text) if sys.stdout.isatty() else text, nl=False, color=True)  # else click cuts some

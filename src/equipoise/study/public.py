@@ -186,7 +186,9 @@ class Study:
             >>> opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
             >>> opt.study.to_frame()[["trial", "q1", "value"]]  # doctest: +SKIP
         """
-        return _frames("to_frame")(columns(self._session.look(lambda state: records(state, judgements=judgements))))
+        return _frames("to_frame")(
+            columns(self._session.look(lambda state: records(state, judgements=judgements)), self.setup.columns)
+        )
 
     def add_frame(
         self,

@@ -124,7 +124,9 @@ def entry(station: Station) -> str:
 
 def table(station: Station, judgements: bool = False) -> bytes:
     """Return all trials, or all judged pairs, as CSV."""
-    return as_csv(timed(station.opt.records(judgements=judgements)), station.opt.space, judgements).encode()
+    opt = station.opt
+    rows = timed(opt.records(judgements=judgements), opt.study.setup.columns)
+    return as_csv(rows, opt.space, judgements).encode()
 
 
 def _picture(kind: str) -> Callable[[Station], bytes]:

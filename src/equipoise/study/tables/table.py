@@ -47,13 +47,14 @@ def column(name: str, place: str = "x", taken: Container[str] = COLUMNS) -> str:
     return place if name == "x" else f"{place}.{name}"
 
 
-def row(record: Record, **more: Any) -> dict[str, Any]:
-    """Return a question and its answer, a value for each column."""
+def row(record: Record, outputs: Iterable[str] = (), **more: Any) -> dict[str, Any]:
+    """Return a question and its answer, a value for each column; an output that was never told has a column, too."""
     who, said = _measured(record) if record.steps is None else _judged(record)
     places = {place: settings(x) for place, x in record.places.items()}
     where = {column(name, place): value for place, x in places.items() for name, value in x.items()}
     kept = who | said | more
-    beside = {**record.values, **record.covariates}
+    told = {} if record.steps is not None else dict.fromkeys(outputs)
+    beside = {**told, **record.values, **record.covariates}
     return who | where | kept | {name: value for name, value in beside.items() if name not in where | kept}
 
 
@@ -71,14 +72,14 @@ def _judged(record: Record) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"pair": record.trial, "judge": record.worker}, said | kept
 
 
-def timed(records: Iterable[Record]) -> list[dict[str, Any]]:
+def timed(records: Iterable[Record], outputs: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return questions as rows, with the times of each."""
-    return [row(record, asked=record.asked, ended=record.ended) for record in records]
+    return [row(record, outputs, asked=record.asked, ended=record.ended) for record in records]
 
 
-def columns(records: Iterable[Record]) -> dict[str, list[Any]]:
+def columns(records: Iterable[Record], outputs: Sequence[str] = ()) -> dict[str, list[Any]]:
     """Return questions as columns, by name."""
-    rows = [row(record) for record in records]
+    rows = [row(record, outputs) for record in records]
     return {name: [cells.get(name) for cells in rows] for name in _named(rows)}
 
 
@@ -173,7 +174,7 @@ class Table:
         words = {str(cells.get("answer")).strip() for cells in rows}.intersection(SCALES[max(SCALES)])
         table = cls(space, steps=next(steps for steps, scale in SCALES.items() if words <= set(scale)), **how)
         needed = [each for place in table.places.values() for each in table._columns(place, columns).values()]
-        needed += ["answer"] if table.judgements else [*(table.outputs[:1] or [table.value]), *table.covariates]
+        needed += ["answer"] if table.judgements else [*(table.outputs or [table.value]), *table.covariates]
         if missing := [name for name in needed if name not in columns]:
             raise ValueError(f"the table must have the columns {', '.join(needed)}; it lacks {', '.join(missing)}")
         return table
