@@ -19,6 +19,9 @@ CHARACTERS = 26
 LONGEST_NAME = 7
 """Maximum number of characters of an option beside the axis up."""
 
+LONGEST_LABEL = 6
+"""Number of characters of a number that fit beside the axis up and its title; longer ones have a power of ten."""
+
 LINES = '<svg viewBox="0 0 100 100" preserveAspectRatio="none">'
 """A picture whose lines stretch with the frame; the page's CSS keeps their width."""
 
@@ -85,7 +88,22 @@ class Axis:
 
     def _multiples(self, step: float) -> list[tuple[float, str]]:
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [(k * step, f"{k * step:.10g}") for k in range(first, last + 1)]
+        return [(k * step, label(k * step)) for k in range(first, last + 1)]
+
+
+def label(value: float) -> str:
+    """Return a number as a label that fits beside the axis up, if that is possible.
+
+    Example:
+        >>> label(0.25), label(6e8), label(-0.00025), label(1200500.0)
+        ('0.25', '6e8', '-2.5e-4', '1200500')
+    """
+    plain = f"{value:.10g}"
+    if len(plain) <= LONGEST_LABEL:
+        return plain
+    mantissa, exponent = f"{value:.9e}".split("e")
+    short = f"{float(mantissa):.10g}e{int(exponent)}"
+    return short if len(short) < len(plain) else plain
 
 
 def _step(rough: float) -> float:
