@@ -45,7 +45,7 @@ class Rank:
         low: The lower limit by estimate, with a confidence of 95 % for all settings at once.
         high: The upper limit, likewise.
         ranks: The best and the worst rank it may have, by estimate, with a confidence of 95 %.
-        holds: The probability that it holds all limits; `None` if there are none.
+        holds: The probability that it holds all limits; `None` if there are none, or too little is known of one.
     """
 
     rank: int

@@ -104,7 +104,7 @@ class Recommender:
     def rank(self, state: State) -> list[Rank]:
         """Return all settings about which something is known, from the best to the worst in the first objective."""
         named = outputs.named_in(state, self.space)
-        surely = named.surely if named is not None and named.limited else None
+        surely = named.surely if named is not None and named.limited and not named.unknown else None
         return ranking(self.space, state.belief, self.streams.at(0, RANKS), state.setup.sign, surely)
 
 
