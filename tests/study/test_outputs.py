@@ -320,6 +320,8 @@ def test_the_front_of_two_objectives_is_found_though_both_drift():
     assert hypervolume(Y, reference) > 0.95 * hypervolume(ideal * [1, -1], reference)
     assert all(abs(point.x["b"] - 0.5) < 0.1 for point in front)
     assert not dominated(Y, 0.05).any()
+    with pytest.raises(RuntimeError, match="an audit bounds the gain in one objective, and there are several"):
+        opt.audit()
     base = two(START)
     held = [
         point.against_start[name].low <= two(point.x)[name] - base[name] <= point.against_start[name].high
@@ -382,6 +384,7 @@ def test_a_limit_on_what_was_never_told_is_named_and_nothing_is_claimed_of_it():
     assert [each.limit for each in best.usability.limits] == ["loss <= 3"]
     assert "It is unknown if all limits hold: there are too few readings of size. loss <= 3: " in str(best)
     assert best.x == START, "a limit relative to the start holds there"
+    assert {each.holds for each in opt.rank()} == {None}, "of limits about which nothing is known nothing is said"
     assert "A guess: there is no bound yet" in str(best)
 
 

@@ -22,6 +22,8 @@ def auditing(claims: Recommender, state: State, duels: int) -> Planned:
     """Return the event of an audit; in a part of the space, the leader in it identifies the part."""
     if state.limited:
         raise RuntimeError("an audit measures everywhere, which `drop`, `max_step` and `safe` forbid: see `verify`")
+    if state.setup.outputs is not None and state.setup.outputs.several:
+        raise RuntimeError("an audit bounds the gain in one objective, and there are several: see `front`")
     some = claims.space.candidates(np.random.default_rng(0))
     if (some == some[0]).all():
         raise RuntimeError("there is nothing to audit: a single setting may be asked for")
