@@ -172,7 +172,10 @@ def test_it_gives_up_after_too_many_failures(study):
     ("out", "why"),
     [
         ("", "got ''"),
-        ("beam lost", "its last line must be a number, or JSON with \"value\", got 'beam lost'"),
+        (
+            "beam lost",
+            "its last line must be a number, JSON with \"value\", or numbers such as flux=3.1, got 'beam lost'",
+        ),
         ("0.5\nvalue=0.7", "got 'value=0.7'"),
         ('{"error": 0.5}', 'its JSON must have a "value"'),
         ('{"value": 0.5', "its last line must be a number"),

@@ -189,7 +189,9 @@ def reading(out: str) -> dict[str, Any]:
     try:
         data = json.loads(last) if last.startswith("{") else {"value": parsed(_named_lines(out) or last)}
     except (ValueError, RecursionError):
-        raise FailedError(f'its last line must be a number, or JSON with "value", got {last[:80]!r}') from None
+        raise FailedError(
+            f'its last line must be a number, JSON with "value", or numbers such as flux=3.1, got {last[:80]!r}'
+        ) from None
     if isinstance(data.get("value"), Mapping) and set(data["value"]) & set(TOLD):
         raise FailedError(f"its numbers must not be called {', '.join(TOLD)}, got {last[:80]!r}")
     if data.get("failed"):
