@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import equipoise as eq
-from equipoise.answer import LimitEstimate, Usability
+from equipoise.answer import Difference, FrontPoint, LimitEstimate, Usability
 from equipoise.cli.main import main
 from equipoise.programs.commands.tuning import Template, parsed
 from equipoise.programs.commands.tuning.goals import Goals
@@ -383,6 +383,15 @@ def test_limits_are_told_as_they_were_written():
     ]
     said = "All limits hold with 98 %. rss <= 2GB: 20 MB [10 MB, 30 MB]; wall <= start + 10%: +0.0 % [+0.0 %, +10.5 %]."
     assert goals.told(Usability(0.98, tuple(found))) == said
+
+
+def test_a_front_is_told_as_its_goals_were_written():
+    goals = Goals.of({"metric": None, "higher": False, "read": (), "objective": ["-wall", "p99"], "limits": []})
+    known = {"log_wall": Difference(math.log(0.9), math.log(0.8), 0.0, "estimate"), "p99": Difference(2, 1, 3, "guess")}
+    point = FrontPoint({"n": 2}, known, 0.0)
+    assert goals.gains(point) == "wall -10.0 % [-20.0 %, +0.0 %], p99 +2 [+1, +3] against the start"
+    unknown = known | {"p99": Difference(-2, -math.inf, math.inf, "guess")}
+    assert "p99 -2 (no interval yet) against" in goals.gains(FrontPoint({"n": 2}, unknown, 0.0))
 
 
 def test_two_objectives_leave_a_front(tmp_path):

@@ -247,7 +247,8 @@ def _text(
 ) -> str:
     """Return the answer for people: the settings, the front, the verdicts, the command line to use."""
     lines = [f"Start: {dialed(first, opt.space)}", f"Best: {dialed(found, opt.space)}, after {opt.readings} readings"]
-    lines += [f"Or: {point}" for point in front if runner.plan.settings(point.x) != found]
+    others = [point for point in front if runner.plan.settings(point.x) != found]
+    lines += [f"Or: {dialed(point.x, opt.space)}: {runner.goals.gains(point)}" for point in others]
     usability = opt.recommend().usability if opt.readings else None
     lines += [] if usability is None else [runner.goals.told(usability)]
     for number, _ in runner.goals.limits if measured.runs else ():

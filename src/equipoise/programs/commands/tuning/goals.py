@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from equipoise.answer import LimitEstimate, Usability
+from equipoise.answer import FrontPoint, LimitEstimate, Usability
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.arranging import SECONDS
 from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, kinds, reads
@@ -132,6 +132,12 @@ class Goals:
         limits = {limit: (number, text) for (number, limit), text in zip(self.limits, self.written, strict=True)}
         return usability.told(_known(*limits[each.limit], each) for each in usability.limits)
 
+    def gains(self, point: FrontPoint) -> str:
+        """Return the differences of a setting of the front from the start, in the words and units of the user."""
+        found = ((number, point.against_start[number.output]) for number, _ in self.objectives)
+        parts = (f"{number.name} {_interval(number, (each.value, each.low, each.high), '+')}" for number, each in found)
+        return f"{', '.join(parts)} against the start"
+
     def questions(self) -> dict[str, Question]:
         """Return the questions about the start and the winner, by name: all claims together err with 5 % at most."""
         return {
@@ -191,9 +197,15 @@ def _limit(text: str, read: Sequence[Read]) -> tuple[Number, str]:
 
 
 def _known(number: Number, written: str, found: LimitEstimate) -> str:
-    each = found.value, found.low, found.high
-    value, low, high = (f"{100 * math.expm1(x):+.1f} %" if number.log else amount(x, number.kind) for x in each)
-    return f"{written}: {value} [{low}, {high}]"
+    return f"{written}: {_interval(number, (found.value, found.low, found.high))}"
+
+
+def _interval(number: Number, numbers: Sequence[float], plus: str = "") -> str:
+    """Return a value with its interval: per cent of the start for a logarithm, else amounts, with a plus if wanted."""
+    signs = (plus if x >= 0 else "" for x in numbers)
+    plain = (sign + amount(x, number.kind) for sign, x in zip(signs, numbers, strict=True))
+    value, low, high = (f"{100 * math.expm1(x):+.1f} %" for x in numbers) if number.log else plain
+    return f"{value} [{low}, {high}]" if math.isfinite(sum(numbers)) else f"{value} (no interval yet)"
 
 
 def _number(name: str, read: Sequence[Read], log: bool | None) -> Number:
