@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import equipoise as eq
-from equipoise.answer import Difference
+from equipoise.answer import Claim, Difference, Forecast, Recommendation, Usability
+from equipoise.answer.recommendation import WITHIN_LIMITS
 from equipoise.answer.wording import amount, as_html, compared, interval, sentences
 from invoking import invoke
 
@@ -179,3 +180,14 @@ def test_units_from_the_shell(tmp_path):
     invoke("tell", study, 0, 1)
     assert re.match(r"q = \d\.\d{4,5} A, temp = 21\.5 °C\n", invoke("best", study).stdout)
     assert eq.resume(study).recommend().unit == "mW"
+
+
+def test_only_verified_claims_stay_if_no_setting_is_known_to_hold_the_limits():
+    verified, overall = Claim("verified", 0.3, "the start"), Claim("estimate", 0.04, WITHIN_LIMITS)
+    best = Recommendation({"q1": 0.7}, 0.04, 30, claims=(overall, verified), forecast=Forecast(24, 0.02))
+    sure, doubtful = Usability(0.97, ()), Usability(0.6, ())
+    assert "By estimate, none of the settings known to be within the limits is better" in str(best.within(sure))
+    found = best.within(doubtful)
+    assert (found.gap_bound, found.kind, found.overall.bound, found.forecast) == (0.3, "verified", math.inf, None)
+    assert [claim.kind for claim in found.claims] == ["verified", "guess"]
+    assert "within the limits" not in str(found)
