@@ -340,7 +340,7 @@ def test_limits_have_units_and_may_be_counted_from_the_start():
         (["--objective", "wall"], "--objective must be -wall to make wall as small as possible"),
         (["--objective", "-wall", "--higher"], "without --metric and --higher"),
         (["--objective", "a b"], "must be a name, or several such as"),
-        (["--objective", "-n"], "must not call an output as a parameter"),
+        (["--objective", "-n"], "must not name an output like a parameter"),
     ],
 )
 def test_goals_that_make_no_sense(options, rule):

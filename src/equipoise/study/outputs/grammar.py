@@ -264,7 +264,7 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
     outputs = Outputs.of(parts["objective"], parts["limits"] or ())
     if taken := [name for name in outputs.names if name in parameters or name in RESERVED]:
         raise ValueError(
-            f"`objective` and `limits` must not call an output as a parameter or column: {', '.join(taken)}"
+            f"`objective` and `limits` must not name an output like a parameter or column: {', '.join(taken)}"
         )
     if parts["minimize"] and outputs.first.sign > 0:
         raise ValueError(
@@ -303,5 +303,5 @@ def _written(number: float) -> str:
 
 def _named(what: str, name: str) -> str:
     if name == START:
-        raise ValueError(f"`{what}` must not call an output {START!r}, which is where the study started")
+        raise ValueError(f"`{what}` must not name an output {START!r}, which is where the study started")
     return name
