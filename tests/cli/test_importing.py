@@ -145,3 +145,25 @@ def test_files_are_in_utf_8_with_a_mark_of_it_or_without(study, tmp_path):
     assert invoke("new", made[1], "--config", config).exit_code == 0
     assert eq.resume(made[0]).space.names == ("café", "thé")
     assert list(eq.resume(made[1]).space.parameters) == ["q1"]
+
+
+def test_counts_and_shares_are_checked_before_any_row_is_added(study):
+    counts, shares = study.with_name("counts.jsonl"), study.with_name("shares.jsonl")
+    eq.Optimizer(eq.Space(a=eq.Float(0, 1)), likelihood=eq.likelihoods.Poisson(), log=counts, rng=0)
+    eq.Optimizer(eq.Space(a=eq.Float(0, 1)), likelihood=eq.likelihoods.Binomial(), log=shares, rng=0)
+    table = study.with_name("old.csv")
+    table.write_text("a,value,error\n0.1,3,\n0.2,-3,\n0.3,2.5,\n0.4,5,-1\n0.5,6,\n")
+    assert invoke("import", counts, table).output.splitlines()[-4:] == [
+        f"2 readings of {table} were added.",
+        "  line 3 is skipped: `value` must be a whole number of at least 0, got -3.0",
+        "  line 4 is skipped: `value` must be a whole number of at least 0, got 2.5",
+        "  line 5 is skipped: `error` must not be negative, got -1.0",
+    ]
+    assert [record.value for record in eq.resume(counts).records()] == [3.0, 6.0]
+    table.write_text("a,value\n0.1,3/9\n0.2,7/4\n0.3,5/x\n")
+    assert invoke("import", shares, table).output.splitlines()[-3:] == [
+        f"1 reading of {table} was added.",
+        "  line 3 is skipped: `value` must have at most as many successes as trials, got (7.0, 4.0)",
+        "  line 4 is skipped: value must be a number, got '5/x'",
+    ]
+    assert [(record.value, record.of) for record in eq.resume(shares).records()] == [(3.0, 9.0)]

@@ -238,3 +238,15 @@ def test_pictures_at_a_context_show_the_best_setting_there_and_may_be_along_it()
     assert len(eq.plots.slices(opt, context=there)) == 2
     assert eq.plots.duels(opt, "q", context=there).lines
     assert eq.plots.certificate(opt, points=2, context=there).get_title().startswith("By a guess, at most ")
+
+
+def test_long_titles_are_wrapped_and_axes_say_the_scale():
+    """Claims about counts say a factor too: they did not fit above a picture."""
+    opt, rng = eq.Optimizer(SPACES["line"], likelihood=eq.likelihoods.Poisson(), rng=0), np.random.default_rng(0)
+    for _ in range(12):
+        trial = opt.ask()
+        opt.tell(trial, int(rng.poisson(np.exp(3 - trial.x["q1"] ** 2))))
+    for ax in (eq.plots.estimate(opt), eq.plots.certificate(opt)):
+        assert "a factor of" in ax.get_title().replace("\n", " ")
+        assert max(map(len, ax.get_title().splitlines())) <= style.TITLE_WIDTH
+        assert ax.get_ylabel().endswith(" / log rate")

@@ -12,7 +12,7 @@ from equipoise.answer import counted
 from equipoise.cli.common import AS_JSON, REFUSED, STUDY, command, opened, say, text_of
 from equipoise.cli.duplicates import repeated
 from equipoise.optimizer import Optimizer
-from equipoise.study import Table, plain
+from equipoise.study import Addition, Table, plain
 
 Rows = list[tuple[int, dict[str, Any]]]
 """The lines of a table: the number of each, and its cells by column."""
@@ -69,7 +69,7 @@ def import_(
         raise click.UsageError("give either --again or --new")
     opt, (columns, lines) = opened(study), _lines(table)
     how |= {"outputs": opt.study.setup.columns, "seeds": opt.study.setup.seeds is not None}
-    good, refused = _read(Table.of(opt.space, columns, [cells for _, cells in lines], **how), lines)
+    good, refused = _read(opt, Table.of(opt.space, columns, [cells for _, cells in lines], **how), lines)
     if not again:
         good = _unknown(table, opt, good, only_new)
     for row in tqdm(good, unit="row", disable=None) if not dry_run else ():
@@ -80,15 +80,14 @@ def import_(
         raise click.exceptions.Exit(REFUSED)
 
 
-def _read(table: Table, lines: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _read(opt: Optimizer, table: Table, lines: Rows) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the arguments from the rows, and the omitted rows with the reason."""
     good, refused = [], []
     for line, cells in lines:
         try:
             row = table.read(cells)
             if row is not None:
-                for place in table.places:
-                    table.space.encode(row[place])
+                Addition.of(row).events(opt.study.setup)  # refuses what the study cannot take
                 good.append(row)
         except (TypeError, ValueError) as error:
             refused.append({"line": line, "why": str(error)})

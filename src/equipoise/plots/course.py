@@ -9,7 +9,7 @@ import numpy as np
 from equipoise.answer import Difference, left_to_gain
 from equipoise.optimizer import Optimizer
 from equipoise.plots import series
-from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, star, whole
+from equipoise.plots.style import BLUE, GRAY, GREEN, LIGHT, ORANGE, PINK, axes, logarithmic, star, titled, whole
 from equipoise.spaces import labeled
 from equipoise.study import unit_of
 
@@ -190,7 +190,7 @@ def certificate(opt: Optimizer, ax: Any = None, points: int = 40, *, context: Ma
     numbers, bounds = zip(*known, strict=True)
     ax.plot(numbers, bounds, color=BLUE, linewidth=1.8)
     ax.plot(numbers[-1:], bounds[-1:], "o", color=ORANGE, markersize=6)
-    ax.set_title(left_to_gain(past[numbers[-1]].overall, unit))
+    ax.set_title(titled(left_to_gain(past[numbers[-1]].overall, unit)))
     if min(bounds) > 0:
         logarithmic(ax, "y")
     ax.grid(color=LIGHT, linewidth=0.6, alpha=0.6)

@@ -1,7 +1,6 @@
 """The estimate of f relative to the recommended setting, since an offset hides the zero of f."""
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,13 +12,12 @@ from equipoise.optimizer import Optimizer
 from equipoise.plots.importance import shares
 from equipoise.plots.knobs import Knob, chosen, contexts, coordinates, knobs
 from equipoise.plots.series import Curve, against, foremost, measured, plain, sliced, surface
-from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star
+from equipoise.plots.style import BLUE, GRAY, MAP, ORANGE, axes, pyplot, shown, star, titled
 from equipoise.spaces import dials, labeled
 
 UNKNOWN = 0.1
 """The share of the range of all colors: a map is hatched where an interval extends further than this to each side."""
 
-TITLE_WIDTH = 64
 HATCH, CLEAR = (1.0, 1.0, 1.0, 0.6), (0.0, 0.0, 0.0, 0.0)
 LEGEND = {"fontsize": "small", "framealpha": 0.85, "edgecolor": "none"}
 BEST = 25
@@ -231,5 +229,4 @@ def _headline(opt: Optimizer, best: Recommendation, drawn: list[Knob]) -> str:
     where = f"Best{f' at {at}' * bool(given)}: {where}"
     if len(free) + len(given) > len(drawn):
         where += " (slice through it)"
-    claim = claimed(best.overall, best.unit).rstrip(".")
-    return "\n".join((*textwrap.wrap(where, TITLE_WIDTH, break_long_words=False), claim))
+    return titled(where, claimed(best.overall, best.unit).rstrip("."))

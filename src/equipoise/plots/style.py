@@ -1,5 +1,6 @@
 """Colors and axes that all pictures share."""
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,14 @@ METHODS: Mapping[str, str] = {
 
 MAP = "cividis"
 """The color map of a surface: similar for everyone, and ordered in gray too."""
+
+TITLE_WIDTH = 58
+"""The number of letters in a line of a title: about the width of the Axes."""
+
+
+def titled(*sentences: str) -> str:
+    """Return sentences as a title: each begins a line, and is wrapped if it is long."""
+    return "\n".join(line for each in sentences for line in textwrap.wrap(each, TITLE_WIDTH, break_long_words=False))
 
 
 def pyplot() -> Any:

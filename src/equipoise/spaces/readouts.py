@@ -39,8 +39,11 @@ def labeled(name: str, unit: str) -> str:
     Example:
         >>> labeled("q1", "A"), labeled("q1", "")
         ('q1 / A', 'q1')
+        >>> labeled("gain", "in log rate")
+        'gain / log rate'
     """
-    return f"{name} / {unit}" if unit else name
+    shown = unit.removeprefix("in ") if unit.startswith("in log ") else unit
+    return f"{name} / {shown}" if shown else name
 
 
 def settings(x: Any) -> dict[str, Any]:

@@ -9,13 +9,14 @@ and `second.`, and names without features have the columns first and second.
 import csv
 import io
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from equipoise._validation import NUMBER
-from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale
+from equipoise.likelihoods import DEFAULT_STEPS, SCALES, answered, known_scale, parsed
 from equipoise.offsets import seed_label
 from equipoise.spaces import Choice, Context, Domain, Int, names, settings, tuned
 from equipoise.study.tables.record import PLACES, Record
@@ -210,7 +211,11 @@ class Table:
         return found | ({"covariates": beside} if beside else {})
 
     def _value(self, cells: Mapping[str, Any]) -> dict[str, Any]:
-        value, of = _number(self.value, cells.get(self.value)), cells.get("of")
+        found, of = cells.get(self.value), cells.get("of")
+        if isinstance(found, str) and "/" in found:
+            with suppress(ValueError):
+                return {"value": parsed(found)}  # a share such as 17/200
+        value = _number(self.value, found)
         return {"value": value if empty(of) or self.value == "of" else (value, _number("of", of))}
 
     def _by_name(self, cells: Mapping[str, Any]) -> dict[str, Any]:
