@@ -49,3 +49,11 @@ def test_opinions_are_pooled(posterior):
 
 def test_a_leader_without_rivals_has_nothing_to_fear(posterior):
     assert regret_bound((posterior,), POINTS[0], POINTS[:1], np.random.default_rng(0)) < 1e-3
+
+
+def test_a_quantile_is_that_of_numpy_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 300, 900):
+        values = np.maximum(rng.normal(size=n), -0.5)
+        for level in (0.0, 0.3, 0.5, regret.LEVEL, 1.0):
+            assert regret.quantile(values, level) == float(np.quantile(values, level))

@@ -33,7 +33,20 @@ LEVEL = 0.95
 def regret_bound(opinions: Sequence[Posterior], leader: FloatArray, rivals: FloatArray, rng: Generator) -> float:
     """Return a bound on the gain of any rival, in 95 % of functions drawn from all models."""
     drawn = [tops(each, leader, rivals, rng.standard_normal((DRAWS, len(rivals)))) for each in opinions]
-    return float(np.quantile(np.concatenate(drawn), LEVEL))
+    return quantile(np.concatenate(drawn), LEVEL)
+
+
+def quantile(values: FloatArray, level: float) -> float:
+    """Return what `np.quantile` does, to the last bit, without `numpy.ma`: to import it costs a tenth of `best`.
+
+    Example:
+        >>> quantile(np.array([3.0, 1.0, 2.0]), 0.75)
+        2.5
+    """
+    at = level * (len(values) - 1)
+    low, ordered = int(at), np.sort(values)
+    a, b, t = float(ordered[low]), float(ordered[min(low + 1, len(values) - 1)]), at - low
+    return b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t
 
 
 def tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, normals: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.regret import DRAWS, LEVEL, tops
+from equipoise.answer.regret import DRAWS, LEVEL, quantile, tops
 from equipoise.answer.second_opinions import holes, rescaled
 from equipoise.belief import Posterior, StudyBelief
 
@@ -72,4 +72,4 @@ def signs(explored: Explored, rng: Generator) -> dict[str, float]:
 
 def _quantile(posterior: Posterior, explored: Explored, normals: FloatArray) -> float:
     rivals = np.concatenate((explored.rivals, explored.spread))
-    return float(np.quantile(tops(posterior, explored.leader, rivals, normals), LEVEL))
+    return quantile(tops(posterior, explored.leader, rivals, normals), LEVEL)

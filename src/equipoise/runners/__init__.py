@@ -10,41 +10,40 @@ on_executor       measurements on an executor: processes, a cluster
 user_function     the function passed to `Optimizer.run`
 """
 
-from equipoise.runners.launcher import Ended, Launcher, LauncherError, Order, StoppedError
-from equipoise.runners.on_executor import Measured, OnExecutor, places
-from equipoise.runners.program import FailedError, Program, json_line, reading, status
-from equipoise.runners.reaching import Reaching
-from equipoise.runners.revisions import HERE, GitError, Revision, checked_out, ends
-from equipoise.runners.revisions import commit_of as commit_of
-from equipoise.runners.revisions import has_commit as has_commit
-from equipoise.runners.revisions import snapshot as snapshot
-from equipoise.runners.run_lock import file_name, only_one
-from equipoise.runners.user_function import Asking, Failures, UserFunction
-from equipoise.runners.user_function import check_takes_seed as check_takes_seed
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "HERE",
-    "Asking",
-    "Ended",
-    "FailedError",
-    "Failures",
-    "GitError",
-    "Launcher",
-    "LauncherError",
-    "Measured",
-    "OnExecutor",
-    "Order",
-    "Program",
-    "Reaching",
-    "Revision",
-    "StoppedError",
-    "UserFunction",
-    "checked_out",
-    "ends",
-    "file_name",
-    "json_line",
-    "only_one",
-    "places",
-    "reading",
-    "status",
-]
+from equipoise._lazy import lazily
+
+if TYPE_CHECKING:  # public
+    from equipoise.runners.launcher import Ended as Ended
+    from equipoise.runners.launcher import Launcher as Launcher
+    from equipoise.runners.launcher import LauncherError as LauncherError
+    from equipoise.runners.launcher import Order as Order
+    from equipoise.runners.launcher import StoppedError as StoppedError
+    from equipoise.runners.on_executor import Measured as Measured
+    from equipoise.runners.on_executor import OnExecutor as OnExecutor
+    from equipoise.runners.on_executor import places as places
+    from equipoise.runners.program import FailedError as FailedError
+    from equipoise.runners.program import Program as Program
+    from equipoise.runners.program import json_line as json_line
+    from equipoise.runners.program import reading as reading
+    from equipoise.runners.program import status as status
+    from equipoise.runners.reaching import Reaching as Reaching
+    from equipoise.runners.revisions import HERE as HERE
+    from equipoise.runners.revisions import GitError as GitError
+    from equipoise.runners.revisions import Revision as Revision
+    from equipoise.runners.revisions import checked_out as checked_out
+    from equipoise.runners.revisions import ends as ends
+    from equipoise.runners.run_lock import file_name as file_name
+    from equipoise.runners.run_lock import only_one as only_one
+    from equipoise.runners.user_function import Asking as Asking
+    from equipoise.runners.user_function import Failures as Failures
+    from equipoise.runners.user_function import UserFunction as UserFunction
+
+if TYPE_CHECKING:  # for the other packages of the library
+    from equipoise.runners.revisions import commit_of as commit_of
+    from equipoise.runners.revisions import has_commit as has_commit
+    from equipoise.runners.revisions import snapshot as snapshot
+    from equipoise.runners.user_function import check_takes_seed as check_takes_seed
+else:
+    __getattr__ = lazily(__name__)
