@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from equipoise._lazy import lazily
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # public
     from equipoise.kernels.kernel import Kernel as Kernel
     from equipoise.kernels.kernel import Linear as Linear
     from equipoise.kernels.kernel import Product as Product

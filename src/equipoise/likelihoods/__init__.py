@@ -42,6 +42,6 @@ if TYPE_CHECKING:  # public
     from equipoise.likelihoods.scale import known_scale as known_scale
 
 if TYPE_CHECKING:  # for the other packages of the library
-    from equipoise.likelihoods.counting import by_name as by_name
+    from equipoise.likelihoods.counting import by_name
 else:
     __getattr__ = lazily(__name__)

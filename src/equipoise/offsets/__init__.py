@@ -25,16 +25,10 @@ if TYPE_CHECKING:  # public
     from equipoise.offsets.tracked import Tracked as Tracked
 
 if TYPE_CHECKING:  # for the other packages of the library
-    from equipoise.offsets.accounts import accounting as accounting
-    from equipoise.offsets.accounts import accounts_for as accounts_for
-    from equipoise.offsets.accounts import accounts_of as accounts_of
-    from equipoise.offsets.circumstances import NOTHING_TOLD as NOTHING_TOLD
-    from equipoise.offsets.naming import SLOT as SLOT
-    from equipoise.offsets.naming import block_of as block_of
-    from equipoise.offsets.naming import seed_label as seed_label
-    from equipoise.offsets.offset import LEVEL_VARIANCE as LEVEL_VARIANCE
-    from equipoise.offsets.terms import Disturbance as Disturbance
-    from equipoise.offsets.terms import blip_covariance as blip_covariance
-    from equipoise.offsets.terms import jump_covariance as jump_covariance
+    from equipoise.offsets.accounts import accounting, accounts_for, accounts_of
+    from equipoise.offsets.circumstances import NOTHING_TOLD
+    from equipoise.offsets.naming import SLOT, block_of, seed_label
+    from equipoise.offsets.offset import LEVEL_VARIANCE
+    from equipoise.offsets.terms import Disturbance, blip_covariance, jump_covariance
 else:
     __getattr__ = lazily(__name__)

@@ -20,36 +20,17 @@ if TYPE_CHECKING:  # public
     from equipoise.policies.ucb import UCB as UCB
 
 if TYPE_CHECKING:  # for the other packages of the library
-    from equipoise.policies.bose import NEGLIGIBLE as NEGLIGIBLE
-    from equipoise.policies.bose import TOLERANCE as TOLERANCE
-    from equipoise.policies.bose import balanced as balanced
-    from equipoise.policies.bose import coefficient as coefficient
-    from equipoise.policies.challenger import SURELY as SURELY
-    from equipoise.policies.challenger import safest as safest
-    from equipoise.policies.eubo import expected_best as expected_best
-    from equipoise.policies.eubo import once_each as once_each
-    from equipoise.policies.ids import merits as merits
-    from equipoise.policies.ids import probability as probability
-    from equipoise.policies.maxmin_lcb import lower_bounds as lower_bounds
-    from equipoise.policies.pairs import LARGEST as LARGEST
-    from equipoise.policies.pairs import pairwise_psi as pairwise_psi
-    from equipoise.policies.pairs import plausible as plausible
-    from equipoise.policies.policy import Chance as Chance
-    from equipoise.policies.policy import candidates as candidates
-    from equipoise.policies.search import measured as measured
-    from equipoise.policies.search import optimism as optimism
-    from equipoise.policies.seeds import Seeds as Seeds
-    from equipoise.policies.seeds import seeded as seeded
-    from equipoise.policies.semits import RANK_TOLERANCE as RANK_TOLERANCE
-    from equipoise.policies.semits import best_counts as best_counts
-    from equipoise.policies.semits import factor as factor
-    from equipoise.policies.semits import growing_scale as growing_scale
-    from equipoise.policies.thompson import DRAWS as DRAWS
-    from equipoise.policies.thompson import PROMISING as PROMISING
-    from equipoise.policies.thompson import RANDOM as RANDOM
-    from equipoise.policies.weighing import drawn as drawn
-    from equipoise.policies.weighing import simplex as simplex
-    from equipoise.policies.weighing import two_compromises as two_compromises
-    from equipoise.policies.weighing import weighed as weighed
+    from equipoise.policies.bose import NEGLIGIBLE, TOLERANCE, balanced, coefficient
+    from equipoise.policies.challenger import SURELY, safest
+    from equipoise.policies.eubo import expected_best, once_each
+    from equipoise.policies.ids import merits, probability
+    from equipoise.policies.maxmin_lcb import lower_bounds
+    from equipoise.policies.pairs import LARGEST, pairwise_psi, plausible
+    from equipoise.policies.policy import Chance, candidates
+    from equipoise.policies.search import measured, optimism
+    from equipoise.policies.seeds import Seeds, seeded
+    from equipoise.policies.semits import RANK_TOLERANCE, best_counts, factor, growing_scale
+    from equipoise.policies.thompson import DRAWS, PROMISING, RANDOM
+    from equipoise.policies.weighing import drawn, simplex, two_compromises, weighed
 else:
     __getattr__ = lazily(__name__)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from equipoise._lazy import lazily
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # public
     from equipoise.reductions.baselines import Baseline as Baseline
     from equipoise.reductions.baselines import RunningMean as RunningMean
     from equipoise.reductions.baselines import Zero as Zero

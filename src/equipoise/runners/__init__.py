@@ -41,9 +41,7 @@ if TYPE_CHECKING:  # public
     from equipoise.runners.user_function import UserFunction as UserFunction
 
 if TYPE_CHECKING:  # for the other packages of the library
-    from equipoise.runners.revisions import commit_of as commit_of
-    from equipoise.runners.revisions import has_commit as has_commit
-    from equipoise.runners.revisions import snapshot as snapshot
-    from equipoise.runners.user_function import check_takes_seed as check_takes_seed
+    from equipoise.runners.revisions import commit_of, has_commit, snapshot
+    from equipoise.runners.user_function import check_takes_seed
 else:
     __getattr__ = lazily(__name__)

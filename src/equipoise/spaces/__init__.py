@@ -17,19 +17,10 @@ if TYPE_CHECKING:  # public
     from equipoise.spaces.options import Fixed as Fixed
 
 if TYPE_CHECKING:  # for the other packages of the library
-    from equipoise.spaces.constraints import Constraint as Constraint
-    from equipoise.spaces.options import HOT as HOT
-    from equipoise.spaces.parameters import Parameter as Parameter
-    from equipoise.spaces.parameters import parameter_from_dict as parameter_from_dict
-    from equipoise.spaces.readouts import Dial as Dial
-    from equipoise.spaces.readouts import Readout as Readout
-    from equipoise.spaces.readouts import dials as dials
-    from equipoise.spaces.readouts import labeled as labeled
-    from equipoise.spaces.readouts import names as names
-    from equipoise.spaces.readouts import printable as printable
-    from equipoise.spaces.readouts import readouts_of as readouts_of
-    from equipoise.spaces.readouts import settings as settings
-    from equipoise.spaces.readouts import tuned as tuned
-    from equipoise.spaces.restricted import Restricted as Restricted
+    from equipoise.spaces.constraints import Constraint
+    from equipoise.spaces.options import HOT
+    from equipoise.spaces.parameters import Parameter, parameter_from_dict
+    from equipoise.spaces.readouts import Dial, Readout, dials, labeled, names, printable, readouts_of, settings, tuned
+    from equipoise.spaces.restricted import Restricted
 else:
     __getattr__ = lazily(__name__)
