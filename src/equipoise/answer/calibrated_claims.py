@@ -104,14 +104,7 @@ def calibration() -> Calibrated:
 
 
 def calibrated(explored: Explored, scope: str, audited: bool, rng: Generator) -> tuple[Claim, Mapping[str, float]]:
-    """Return the claim about all settings under a learned model, and the signs of the study.
-
-    Args:
-        explored: The state of the study around its leader.
-        scope: The settings that a claim may cover.
-        audited: Whether an audit is complete.
-        rng: The source of randomness.
-    """
+    """Return the claim about all settings that `scope` covers under a learned model, and the signs of the study."""
     rule, found = calibration(), signs(explored, rng)
     bound, knobs = rule.bound(found), round(math.exp(found["knobs"]))
     if math.isinf(bound):
@@ -142,13 +135,7 @@ def settled(best: Recommendation, eps: float) -> bool:
 
 
 def expected(best: Recommendation, eps: float, left: int | None = None) -> str:
-    """Return when a bound about all settings is expected to be reached, in a sentence.
-
-    Args:
-        best: The present recommendation.
-        eps: The bound.
-        left: The number of readings that remain; `None` without a limit.
-    """
+    """Return in a sentence when a bound about all settings is expected to be reached, if `left` readings remain."""
     if best.forecast is None or math.isinf(best.overall.bound):
         return unforeseen(eps, best.overall.missing, best.unit)
     duels, most = duels_to(best, eps), AUDITS[-1]

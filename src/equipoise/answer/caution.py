@@ -42,9 +42,7 @@ SAME_PLACE = 0.1
 def cautious(belief: StudyBelief, unit: float) -> Posterior:
     """Return the belief for decisions that must not be wrong: present readings; a cautious model if it was learned.
 
-    Args:
-        belief: The belief.
-        unit: The least standard deviation of f.
+    `unit` is the least standard deviation of f.
     """
     source = belief.compared
     if isinstance(source, LearnedBelief):

@@ -66,11 +66,7 @@ class FrontPoint:
 
 
 def dominated(Y: FloatArray, margin: FloatArray | float = 0.0) -> NDArray[np.bool_]:
-    """Return a mask of settings that another one beats in every objective by more than a margin, shape (..., m).
-
-    Args:
-        Y: The values, shape (..., m, K).
-        margin: The margin of each objective, shape (K,).
+    """Return a mask of the values Y, shape (..., m, K), that another one beats in all objectives by a margin.
 
     Example:
         >>> dominated(np.array([[1.0, 3.0], [2.0, 2.0], [0.5, 1.0]]))
@@ -87,11 +83,7 @@ def _beaten(Y: FloatArray, rivals: FloatArray, margin: FloatArray | float) -> ND
 
 
 def hypervolume(Y: FloatArray, r: FloatArray) -> float:
-    """Return the volume above a reference that settings dominate.
-
-    Args:
-        Y: The values, shape (m, K).
-        r: The reference, shape (K,).
+    """Return the volume above a reference, shape (K,), that the values Y, shape (m, K), dominate.
 
     Example:
         >>> hypervolume(np.array([[1.0, 3.0], [2.0, 2.0], [0.5, 1.0]]), np.zeros(2))
@@ -120,13 +112,9 @@ def _area(gains: FloatArray) -> float:
 
 
 def domination(beliefs: Sequence[Belief], margin: FloatArray | float, some: Indices, rng: Generator) -> FloatArray:
-    """Return the probability that any setting dominates each of some settings, shape (j,).
+    """Return the probability, shape (j,), that any setting dominates each of `some`, by a margin in each objective.
 
-    Args:
-        beliefs: The belief about each objective, at the same settings.
-        margin: The margin of each objective, shape (K,).
-        some: The indices of the settings in question, shape (j,).
-        rng: The source of randomness.
+    The beliefs are those about each objective, at the same settings.
     """
     Y = np.stack([drawn(belief, DRAWS, rng) for belief in beliefs], axis=-1)
     lost: FloatArray = np.mean([_beaten(draw[some], draw, margin) for draw in Y], axis=0)  # METHOD section 18

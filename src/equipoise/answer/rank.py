@@ -73,14 +73,7 @@ def ranking(
     """Return all settings with data, and all listed ones, from the best to the worst.
 
     Values are relative to the average of all, since f itself has no zero. Two settings may differ beyond doubt although
-    their intervals overlap: hence the ranks.
-
-    Args:
-        space: Where points lie.
-        belief: The belief.
-        rng: The source of randomness.
-        sign: -1 if values are minimized.
-        surely: Returns the probability that settings hold all limits, if there are any.
+    their intervals overlap: hence the ranks. `surely` returns the probability that settings hold all limits, if any.
     """
     points = space.points if space.points is not None else belief.posterior.support
     if not len(points):

@@ -74,14 +74,7 @@ class Standing:
 
 
 def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Generator) -> Recommendation:
-    """Return the best point that a search finds, with all claims about it.
-
-    Args:
-        space: The space.
-        belief: The belief.
-        standing: Other facts about the study.
-        rng: The source of randomness.
-    """
+    """Return the best point that a search finds, with all claims about it."""
     posterior = belief.posterior
     here, leader = _led(space, posterior, standing, rng)
     verified = standing.verification if standing.enough else None
@@ -115,14 +108,7 @@ def _against_start(belief: StudyBelief, standing: Standing, best: FloatArray, st
 
 
 def difference(belief: StudyBelief, standing: Standing, first: FloatArray, second: FloatArray) -> Difference:
-    """Return the difference of two points on the strongest basis, and how often judges prefer the first.
-
-    Args:
-        belief: The belief.
-        standing: Other facts about the study.
-        first: One point, encoded, shape (d,).
-        second: The other.
-    """
+    """Return the difference of two encoded points on the strongest basis, and how often judges prefer the first."""
     if first.tobytes() == second.tobytes():
         return Difference(0.0, 0.0, 0.0, "theorem")
     verified = standing.verification

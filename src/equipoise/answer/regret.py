@@ -50,14 +50,7 @@ def quantile(values: FloatArray, level: float) -> float:
 
 
 def tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, normals: FloatArray) -> FloatArray:
-    """Return the distance of the top of each drawn function above the leader, shape (draws,).
-
-    Args:
-        posterior: The posterior of the functions.
-        leader: Shape (d,).
-        rivals: Shape (m, d).
-        normals: Standard normal numbers, shape (draws, m).
-    """
+    """Return the distance of each drawn function's top above the leader, given normals of shape (draws, m)."""
     belief = posterior.at(np.concatenate((leader[None], rivals)))
     C = belief.covariance()
     D = C[1:, 1:] - C[1:, :1] - C[:1, 1:] + C[0, 0]  # covariance of f(z) - f(leader)

@@ -36,13 +36,7 @@ class Reproduction(StrEnum):
 
 
 def reproduction(made: Duel, again: Duel, posterior: Posterior) -> Reproduction:
-    """Compare a duel with the one proposed now.
-
-    Args:
-        made: The duel of the log.
-        again: The duel proposed now.
-        posterior: The belief behind it.
-    """
+    """Compare a duel of the log with the one proposed now, and the belief behind it."""
     if not _alike(made, again):
         return Reproduction.DIFFERENT
     if all(a.tobytes() == b.tobytes() for a, b in zip(_parts(made), _parts(again), strict=True)):

@@ -141,15 +141,7 @@ def _same(a: FloatArray, b: FloatArray) -> bool:
 def finalists(
     space: Domain, posterior: Posterior, leader: FloatArray, start: FloatArray | None, runners_up: int
 ) -> FloatArray:
-    """Return the leader, the start, and the best measured points that lie apart from these, shape (k, d).
-
-    Args:
-        space: The space.
-        posterior: The belief.
-        leader: The setting to verify, shape (d,).
-        start: The start of the study, if it is known.
-        runners_up: The number of further points.
-    """
+    """Return the leader, the start if it is known, and the best measured points that lie apart from these."""
     chosen = [leader]
     if start is not None and start.tobytes() != leader.tobytes():
         chosen.append(start)

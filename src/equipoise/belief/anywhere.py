@@ -142,12 +142,7 @@ class AnywherePosterior(Posterior):
         return Model(self.kernel, self.regularizer, self.offset)
 
     def under(self, model: Model, data: tuple[Digest | None, Observations | None] | None = None) -> Self:
-        """Return the posterior of the same or other data under another model.
-
-        Args:
-            model: The model of the data.
-            data: The folded data, and the rest; the present data by default.
-        """
+        """Return the posterior of the same or other data, folded and rest, under another model."""
         new = self._copy()
         new.kernel, new.regularizer, new.offset = model.kernel, model.noise, model.offset
         new.digest, new.observations = (self.digest, self.observations) if data is None else data

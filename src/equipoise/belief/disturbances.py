@@ -99,13 +99,7 @@ FINENESS = 6
 def sudden(exact: AnywherePosterior, step: float, threshold: float) -> OffsetModel | None:
     """Return the offset with the disturbances that the last readings require, even if f may vary far more.
 
-    Args:
-        exact: The belief.
-        step: The typical step of the readings.
-        threshold: The number of standard deviations a disturbance must explain.
-
-    Returns:
-        `None` if nothing changes.
+    Each must explain `threshold` standard deviations; `None` if nothing changes.
     """
     offset = exact.offset
     if offset is None or not exact.law.jumps or exact.observations is None or len(_own(exact)) < MIN_READINGS:
@@ -156,13 +150,8 @@ def stepping(exact: AnywherePosterior, form: Form, learned: Hyperparameters, den
     """Return the jumps of an offset that steps often and is constant in between; none if it does not.
 
     Every step of the offset has a separate variance, found by EM: w <- E[step^2] = w + w^2 (b^2 - a). Most of them
-    vanish (automatic relevance determination, MacKay 1992); the remaining ones are the jumps.
-
-    Args:
-        exact: The belief.
-        form: The form of its model.
-        learned: Its hyperparameters.
-        density: Logarithm of the density of the data; steps that reduce it are not returned.
+    vanish (automatic relevance determination, MacKay 1992); the remaining ones are the jumps. Steps that reduce
+    `density`, the logarithm of the density of the data, are not returned.
     """
     data = exact.observations
     if not form.law.jumps or exact.offset is None or data is None or exact.digest is not None:
@@ -211,16 +200,10 @@ def _of_steps(
 
 
 def season(exact: AnywherePosterior, form: Form, learned: Hyperparameters, threshold: float) -> float:
-    """Return the period of the wave that best explains the readings under an offset that changes little.
+    """Return the period of the wave that best explains the readings under an offset that changes little, or 0.
 
-    Args:
-        exact: The belief.
-        form: The form of its model.
-        learned: Its hyperparameters.
-        threshold: The standard deviations the wave must explain, unless the law has a season already.
-
-    Returns:
-        The period; 0 if there is none, and the known one if there are too many readings to search.
+    It must explain `threshold` standard deviations; a season that the law has already need not, and stays if there
+    are too many readings to search.
     """
     data = exact.observations
     if not form.law.jumps or exact.offset is None or data is None or exact.digest is not None:
@@ -246,12 +229,7 @@ def season(exact: AnywherePosterior, form: Form, learned: Hyperparameters, thres
 
 
 def explained(exact: AnywherePosterior, frequencies: FloatArray) -> FloatArray:
-    """Return how well each wave explains the readings, b'A^-1 b, shape (k,).
-
-    Args:
-        exact: The belief.
-        frequencies: Cycles per reading, shape (k,).
-    """
+    """Return how well waves of these frequencies, in cycles per reading, explain the readings: b'A^-1 b, shape (k,)."""
     assert exact.observations is not None
     own, k = _own(exact), len(frequencies)
     angle = 2 * math.pi * exact.observations.moments.time[own, None] * frequencies
@@ -266,12 +244,7 @@ def explained(exact: AnywherePosterior, frequencies: FloatArray) -> FloatArray:
 
 
 def answers(exact: AnywherePosterior, threshold: float) -> bool:
-    """Return whether the previous reading seems to affect the instrument, that is, whether it explains the readings.
-
-    Args:
-        exact: The belief, whose offset does not depend on previous readings.
-        threshold: The standard deviations this must explain.
-    """
+    """Return whether the previous reading seems to affect the instrument: it explains `threshold` deviations."""
     data = exact.observations
     if data is None or exact.offset is None or len(data) < MIN_READINGS:
         return False
@@ -281,12 +254,7 @@ def answers(exact: AnywherePosterior, threshold: float) -> bool:
 
 
 def outliers(data: Observations, extent: FloatArray) -> tuple[Disturbance, ...]:
-    """Return the readings that lie far from their neighbors in time, as blips, without using a model.
-
-    Args:
-        data: Absolute readings.
-        extent: Range of each coordinate, shape (d,).
-    """
+    """Return the absolute readings that lie far from their neighbors in time, as blips, without using a model."""
     own = np.flatnonzero(data.moments.campaign == "")
     n = len(own)
     if n < MIN_OUTLIER_READINGS:

@@ -113,10 +113,7 @@ def _likelihood(K: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
 def typical_step(data: Observations, law: Offset, jumps: Sequence[float] = ()) -> float:
     """Return the size of a typical difference inside a duel, or of successive readings if there are no duels.
 
-    Args:
-        data: The data.
-        law: The law of the offset.
-        jumps: The times at which the offset jumps: duels split by a jump do not count.
+    Duels split by one of the `jumps`, given by their times, do not count.
     """
     if law.timeless and (inside := _inside_blocks(data)) > LEAST_STEP:
         return inside

@@ -66,13 +66,7 @@ class Feasibility:
 
     @classmethod
     def of(cls, extent: FloatArray, trials: FloatArray, read: NDArray[np.bool_]) -> "Feasibility":
-        """Return the model learned from trials, in their order.
-
-        Args:
-            extent: Range of each encoded coordinate, shape (d,).
-            trials: Their places, shape (t, d).
-            read: A mask of the trials that were read, shape (t,).
-        """
+        """Return the model learned from trials, shape (t, d), in their order; `read` is a mask of those read."""
         last, place = _linalg.grouped(trials[::-1])
         points, place = trials[::-1][last], place[::-1]
         counts = [np.bincount(place, good, len(points)).astype(np.float64) for good in (read, ~read)]

@@ -108,12 +108,7 @@ class Digest:
 
 
 def digest(posterior: "AnywherePosterior", source: Observations) -> Digest:
-    """Return the digest of a posterior.
-
-    Args:
-        posterior: The posterior.
-        source: All its data.
-    """
+    """Return the digest of a posterior, given all its data."""
     model = posterior.model
     Z, told, R = inducing(model, [part for part in (posterior.digest, posterior.observations) if part is not None])
     H = _linalg.solve_lower(R, posterior.solve(posterior.cross(Z, told).T).T)  # L^-1 cov(data, w), transposed
@@ -128,12 +123,7 @@ def digest(posterior: "AnywherePosterior", source: Observations) -> Digest:
 def inducing(model: Model, parts: Sequence[Data]) -> tuple[FloatArray, Moments, FloatArray]:
     """Choose points of the data one by one, each where f is least known given the others.
 
-    Args:
-        model: The model of the data.
-        parts: The data.
-
-    Returns:
-        The points, the circumstances of each and the Cholesky factor of their covariance.
+    Return the points, the circumstances of each and the Cholesky factor of their covariance.
     """
     points = np.concatenate([part.points for part in parts])
     told = reduce(Moments.add, (part.circumstances for part in parts))
@@ -197,10 +187,7 @@ class Folding:
 def fold(posterior: "AnywherePosterior", data: Observations, model: Model) -> Digest | None:
     """Return the digest of the old ones among very many data under a model; `None` if the data are few.
 
-    Args:
-        posterior: The posterior, whose digest is reused if it replaces some of these data.
-        data: All data.
-        model: The model of the data.
+    The digest of the posterior is reused if it replaces some of these data.
     """
     folding, known = posterior.folding, posterior.digest
     if folding is None:

@@ -122,12 +122,7 @@ class StudyBelief(Lazy):
         return None if found is None else (found[0], found[1] + learned.origins.get("", 0.0))
 
     def condition(self, comparison: Comparison, fit: bool = True) -> Self:
-        """Return the belief that has also learned from a comparison.
-
-        Args:
-            comparison: The new comparison.
-            fit: Whether to make a fit that is due.
-        """
+        """Return the belief that has also learned from a comparison, with a fit if one is due and `fit` allows it."""
         learned = self.learned
         if learned is not None:
             return self.on(learned.condition(comparison, fit))
@@ -159,12 +154,7 @@ class StudyBelief(Lazy):
         return replace(self, judged=self._mixed.judge(judgement))
 
     def with_judgements(self, judgements: Sequence[Judgement], fit: JudgeFit) -> Self:
-        """Return the belief learned from judgements under an earlier fit.
-
-        Args:
-            judgements: All judgements so far.
-            fit: The fit to them, made with the same comparisons.
-        """
+        """Return the belief learned from all judgements under an earlier fit, made with the same comparisons."""
         return replace(self, judged=self._mixed.recalled(judgements, fit))
 
     def on(self, source: Source) -> Self:

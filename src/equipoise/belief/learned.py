@@ -158,12 +158,7 @@ class LearnedBelief(Lazy):
         return self.exact.source
 
     def condition(self, comparison: Comparison, fit: bool = True) -> Self:
-        """Return the belief that has also learned from a reading or a duel.
-
-        Args:
-            comparison: The new reading or duel.
-            fit: Whether to make a fit that is due.
-        """
+        """Return the belief that has also learned from a reading or a duel; `fit` allows a fit that is due."""
         if comparison.second is not None and self.duels is not None:
             return replace(self, duels=self.duels.condition(comparison))
         new = self._updated(comparison) if self._understands(comparison) else self
@@ -194,12 +189,7 @@ class LearnedBelief(Lazy):
         return having(self, hyperparameters, self.jumps, self.blips)._guarded()
 
     def relearned(self, comparisons: Sequence[Comparison], learned: Learned) -> Self:
-        """Return the belief learned from comparisons under an earlier fit, by a single factorization.
-
-        Args:
-            comparisons: All comparisons to learn from.
-            learned: The earlier fit.
-        """
+        """Return the belief learned from all comparisons under an earlier fit, by a single factorization."""
         new = self._relearned([each for each in comparisons if self._understands(each)], learned)
         if self.duels is None:
             return new

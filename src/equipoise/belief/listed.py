@@ -129,13 +129,7 @@ class FinitePosterior(Posterior):
         return self.points
 
     def updated(self, mean: FloatArray, C: FloatArray, log_det: float) -> Self:
-        """Return the posterior after one more comparison, given the result of a custom update.
-
-        Args:
-            mean: The mean after it, shape (m,).
-            C: The covariance after it, shape (m, m).
-            log_det: The increase of log_det.
-        """
+        """Return the posterior after a custom update to this mean and covariance; `log_det` is the increase."""
         new = self._next()
         new.log_det += log_det
         new._mean, new._variance = mean, np.maximum(C.diagonal(), 0.0)

@@ -167,13 +167,9 @@ class Form:
         return found
 
     def distances(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return squared distances, before division by lengthscales, and whether distinguished values differ.
+        """Return squared distances of points, shape (p, d), before division by lengthscales: shape (G, p p).
 
-        Args:
-            points: Shape (p, d).
-
-        Returns:
-            Shapes (G, p p) and (C, p p).
+        The second array, shape (C, p p), says whether distinguished values differ.
         """
         if self.leveled:
             P = np.stack([(points * self.places)[:, self.groups == g].sum(axis=1) for g in range(self.parameters)])

@@ -100,11 +100,7 @@ class Observations:
         return self.answers is not None and not self.answers.glanced
 
     def at_a_glance(self, only: bool = False) -> "Observations":
-        """Return the data with the outcome that each answer suggests alone: the same under any model.
-
-        Args:
-            only: Whether to keep these outcomes under every model.
-        """
+        """Return the data with the outcome that each answer suggests alone; `only` keeps it under every model."""
         if self.answers is None:
             return self
         outcomes, variances = self.answers.glance()
@@ -140,13 +136,9 @@ class Observations:
         return self if kept.all() else self.take(np.flatnonzero(kept))
 
     def thinned(self, most: int, run: int = 50) -> "Observations":
-        """Return at most this many data, in runs spread evenly over time.
+        """Return at most this many data, in runs of successive ones spread evenly over time.
 
         Successive readings separate noise from offset: from every tenth one alone, all variation looks like offset.
-
-        Args:
-            most: The largest number of data.
-            run: The number of successive data kept together.
         """
         n = len(self)
         if n <= most:

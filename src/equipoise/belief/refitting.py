@@ -128,14 +128,10 @@ def _in_form(belief: B, form: Form) -> B:
 
 
 def _compressed(belief: B, best: tuple[B, float]) -> tuple[B, float]:
-    """Return the likeliest fit, with or without compression of readings far below the best one.
+    """Return the likeliest fit and its log density, with or without compression of readings far below the best one.
 
     Compression must improve the fit as much as a jump must. A law under which readings change with time excludes
     compression: the distance of a reading to the best one would depend on when it was taken.
-
-    Args:
-        belief: The belief, in any compression.
-        best: The fit in that compression, and the logarithm of the density of its data.
     """
     if not belief.law.timeless or belief.data.answers is not None:
         return best
@@ -246,12 +242,8 @@ def _shifted(belief: B, shift: float) -> B:
 def _reconciled(belief: B, density: float) -> B:
     """Return the belief without campaigns that measured a different f, and with those that no longer seem to.
 
-    A campaign measured a different f if its readings and the others are likelier separately than together. It is used
-    again if they are likelier together.
-
-    Args:
-        belief: The belief.
-        density: Logarithm of the density of its data.
+    A campaign measured a different f if its readings and the others are likelier separately than together, where all
+    have the log density `density`. It is used again if they are likelier together.
     """
     new, names = belief, set(belief.data.moments.campaign.tolist()) - {""}
     for name in sorted(names | belief.strangers.keys()):

@@ -56,12 +56,7 @@ def under_model(
     """Return the posterior of duels under a model, with noise at least as large as their residuals show.
 
     For very many duels a subset is used, which stays the same until there are a fifth more, so the digest stays valid.
-
-    Args:
-        duels: The posterior of the duels so far, whose digest is reused if it replaces some of them.
-        data: The outcomes of all duels.
-        comparisons: Their number, including those of a point with itself.
-        model: The model of the data.
+    `comparisons` is the number of all duels, including those of a point with itself.
     """
     if data is None:
         return duels.given(None, comparisons, model)

@@ -52,15 +52,7 @@ def reported(
     judge: Judge | None,
     repeats: Sequence[tuple[Judgement, Judgement]],
 ) -> JudgeReport:
-    """Return the report on a judge.
-
-    Args:
-        name: The name of the judge.
-        judgements: The judgements.
-        skipped: The number of skipped pairs.
-        judge: The learned parameters, if any.
-        repeats: Judgements of one pair of settings in both orders.
-    """
+    """Return the report on a judge; `repeats` are judgements of one pair of settings in both orders."""
     decided = [each.level > 0 for each in judgements if each.level]
     alike = sum(_sign(a) == -_sign(b) for a, b in repeats)
     share = sum(decided) / len(decided) if decided else math.nan

@@ -231,11 +231,7 @@ class Accounted:
 def accounted(law: Offset, moments: Moments, feedback: bool = False, period: float = 0.0) -> Offset:
     """Return a law that accounts for the circumstances of readings: itself if there are none.
 
-    Args:
-        law: The change of the offset with time.
-        moments: The circumstances of the readings.
-        feedback: If true, the previous reading counts as a covariate.
-        period: The number of readings after which the offset repeats; 0 without a season.
+    With `feedback` the previous reading counts as a covariate; the offset repeats after `period` readings, if any.
     """
     if law.believed or not law.learns_readings:
         return law

@@ -81,15 +81,9 @@ def seeded(
     teaching: Callable[[SeedName, Duel], Sequence[Comparison]],
     alone: bool = True,
 ) -> tuple[SeedName, Duel]:
-    """Return the seed for a duel, and the settings to measure: on an old seed perhaps only one of them.
+    """Return the seed for a duel, and the settings to measure: on an old seed perhaps only one of them, if `alone`.
 
-    Args:
-        duel: The comparison to make.
-        seeds: The seeds of the study.
-        read: The points asked for on each seed.
-        posterior: The belief.
-        teaching: Returns how much a duel on a seed will teach.
-        alone: Whether one setting may be measured alone, beside an old reading of the other.
+    `read` has the points asked for on each seed; `teaching` returns how much a duel on a seed will teach.
     """
     fresh = seeds.fresh(read)
     if alone and len(duel.points) == 2 and (duel.points[0] == duel.points[1]).all():
@@ -103,14 +97,7 @@ def seeded(
 
 
 def _old(duel: Duel, read: Read, alone: bool, both: bool) -> list[tuple[SeedName, Duel]]:
-    """Return the possible measurements on used seeds.
-
-    Args:
-        duel: The comparison to make.
-        read: The points asked for on each seed.
-        alone: Whether one setting may be measured alone.
-        both: Whether both settings may be measured on a seed on which neither was.
-    """
+    """Return the measurements on used seeds: of one setting if `alone`, of both where neither was if `both`."""
     missing = {seed: [i for i in range(2) if not _holds(known, duel.points[i])] for seed, known in read.items()}
     offers: list[tuple[SeedName, Duel]] = []
     for i in range(2 if alone else 0):

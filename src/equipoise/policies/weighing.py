@@ -63,16 +63,10 @@ def two_compromises(
     holds: FloatArray | None,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Return the candidates that are best by two joint draws of all objectives, under the same weights.
+    """Return the candidates that are best by two joint draws of all objectives, under the same weights w, shape (K,).
 
-    Args:
-        beliefs: Of each objective, at the same candidates.
-        start: Which candidate the others are compared with: the level of f itself is not known.
-        r: The reference, shape (K,).
-        s: The ranges, shape (K,).
-        w: The weights, shape (K,).
-        holds: The probability that all limits hold, shape (m,): each draw keeps a candidate with it.
-        rng: The source of randomness.
+    The level of f itself is not known, so others are compared with the candidate `start`; r is the reference and s the
+    ranges, shape (K,). Each draw keeps a candidate with the probability `holds`, shape (m,), that it holds all limits.
     """
     F = np.stack([drawn(belief, TRIES, rng) for belief in beliefs], axis=1)
     g = weighed(F - F[..., [start]], r, s, w)

@@ -63,12 +63,8 @@ def reading_alert(
 ) -> Warning | None:
     """Return a warning about a duel with a new reading, if there is one.
 
-    Args:
-        setup: The setup of the study.
-        entry: The duel with the reading.
-        late: Whether its halves are too far apart.
-        now: The belief with the reading; `None` if it is not computed yet.
-        before: The belief without it.
+    The halves of a `late` duel are too far apart; `now` and `before` are the beliefs with the reading, `None` if it is
+    not computed yet, and without it.
     """
     found: Warning | None = None
     limits = setup.caution

@@ -172,13 +172,7 @@ def retracted(requests: Requests, i: int) -> Retracted:
 
 
 def expired(requests: Requests, i: int, x: Any = None) -> Expired:
-    """Return the event of a trial that is taken back, or refuse it.
-
-    Args:
-        requests: The requests of the study.
-        i: The trial.
-        x: The setting at which the caller believes that it should have been measured.
-    """
+    """Return the event of a trial that is taken back, or refuse it; `x` as for the methods of `Requests`."""
     requests.ledger.must_be_open(i)
     requests.must_be_ours(i, x)
     return Expired(i)

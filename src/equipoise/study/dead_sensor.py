@@ -19,10 +19,7 @@ STUCK_SHARE = 0.5
 
 
 def equal_at_end(readings: Iterable[tuple[float, bytes]]) -> int:
-    """Return how many of the last readings are equal to the last bit; 0 if all of these are of one setting.
-
-    Args:
-        readings: Value and point of each, the last one first.
+    """Return how many readings, the last one first, are equal to the last bit; 0 if all are of one setting.
 
     Example:
         >>> equal_at_end([(0.5, b"c"), (0.5, b"a"), (0.5, b"b"), (0.3, b"a")]), equal_at_end([(0.5, b"a"), (0.5, b"a")])

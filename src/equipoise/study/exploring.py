@@ -135,13 +135,8 @@ class Explorer:
     ) -> Proposal | None:
         """Return a pair of the start design or with a scout; `None` if it is the policy's turn.
 
-        Args:
-            belief: The belief.
-            duels: The number of duels so far.
-            allowed: The part of the space that may be proposed.
-            asked: The points proposed so far, shape (n, d).
-            rng: The source of randomness.
-            informed: Whether earlier readings say what is best: then the start is to find out if that still holds.
+        The points `asked` were proposed so far, shape (n, d). If earlier readings say what is best, the study is
+        `informed`: then the start is to find out if that still holds.
         """
         if 2 * duels >= self.size:
             return self._scout(belief, duels - self.size // 2 + 1, allowed, asked, rng)

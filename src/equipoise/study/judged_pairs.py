@@ -113,11 +113,7 @@ def levels(ledger: Ledger) -> dict[int, float]:
 def due_again(ledger: Ledger, judge: str, every: int, lag: int = 1) -> int | None:
     """Return the pair that a judge should judge again in the other order, if one is due.
 
-    Args:
-        ledger: All questions.
-        judge: The judge.
-        every: The number of new pairs between two repetitions; 0 for no repetitions.
-        lag: Which pair: 1 for the last judged one, 2 for the one before.
+    It is due after `every` new pairs, never for 0; `lag` 1 means the last judged one, 2 the one before.
     """
     asked = {i: entry.pair for i, entry in ledger.pairs.items() if entry.complete and not entry.added}
     mine = {i: pair for i, pair in asked.items() if pair.judge == judge}

@@ -73,12 +73,7 @@ class Part:
         return None if value is None else self.describe(value)
 
     def written(self, name: str, value: Any) -> Any:
-        """Return the value that people wrote in a file, a command or a form.
-
-        Args:
-            name: The name of the part.
-            value: What they wrote; of an object its description, as JSON or as a text, or its type alone.
-        """
+        """Return the value that people wrote in a file, a command or a form; of an object maybe only its type."""
         if self.kind == "listed" and isinstance(value, str):
             return value.strip() == "any" or [_counted(each.strip()) for each in value.split(",")]
         if self.kind != "object":
@@ -86,14 +81,7 @@ class Part:
         return log.restored(name, _description(name, value) if isinstance(value, str) else value)
 
     def again(self, name: str, description: Any, given: Any, space: Domain) -> Any:
-        """Return the value for a study that is resumed: as described, or given again if JSON could not hold it.
-
-        Args:
-            name: The name of the part.
-            description: The value in the log.
-            given: The value that the user gives again; `None` for none.
-            space: Where points lie.
-        """
+        """Return the value for a study that is resumed: as described, or given again if JSON could not hold it."""
         if given is not None and isinstance(description, Mapping) and "repr" in description:
             return given
         kept = None if description is None else self.restore(name, description, space)

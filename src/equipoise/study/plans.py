@@ -157,14 +157,7 @@ def begin(
     context: Mapping[str, Any] | None,
     planned: Callable[[Recommender, State], Planned],
 ) -> Plan:
-    """Begin a plan, or return the present one of that purpose.
-
-    Args:
-        session: The study.
-        purpose: The purpose.
-        context: The context, in a space with contexts.
-        planned: Returns the event, or refuses it.
-    """
+    """Begin a plan, or return the present one of that purpose; `planned` returns its event or refuses it."""
 
     def act() -> Plan:
         state, claims = session.state, session.claims(context)

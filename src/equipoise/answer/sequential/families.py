@@ -88,12 +88,10 @@ class Budget:
         return 1.0 / (self.stake * (self.found + 1))
 
     def settled(self, evidence: float, *, kept: bool, fresh: bool = True) -> "Budget":
-        """Return the budget after a question.
+        """Return the budget after a question with this final evidence.
 
-        Args:
-            evidence: Its final evidence.
-            kept: Whether it is claimed: this requires the needed evidence.
-            fresh: Whether its data were read for it alone, so that the unused stake is returned.
+        It is `kept` if it is claimed, which requires the needed evidence. If its data were read `fresh`, for it alone,
+        the unused stake is returned.
         """
         check.nonnegative("evidence", evidence)
         if kept and evidence < self.needed:

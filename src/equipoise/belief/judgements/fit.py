@@ -63,12 +63,7 @@ class JudgeFit:
         return replace(self, answers=n, sites=sites)
 
     def must_be_of(self, judgements: Sequence[Judgement], form: Form | None) -> None:
-        """Refuse a fit that these judgements cannot have produced: a log may come from anybody.
-
-        Args:
-            judgements: As many as there were.
-            form: The form of the model, if the model is learned.
-        """
+        """Refuse a fit that as many judgements cannot have produced: a log may come from anybody."""
         n, names = len(judgements), {each.judge for each in judgements}
         if not 1 <= self.fitted <= n:
             raise ValueError(f"its fit must be after answer 1 to {n}, as the lines before say, got {self.fitted}")

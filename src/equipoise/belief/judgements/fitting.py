@@ -47,13 +47,7 @@ def thinned(n: int) -> NDArray[np.intp]:
 
 
 def fit_judges(panel: Panel, prior: Differences, start: FloatArray) -> FloatArray:
-    """Return the most plausible parameters of the judges, given the kernel of f.
-
-    Args:
-        panel: The judges.
-        prior: The prior of the differences before any answer.
-        start: The starting point, shape (k,).
-    """
+    """Return the most plausible parameters of the judges, shape (k,), given the prior of the differences."""
     sites: list[Sites | None] = [None]
 
     def value(theta: FloatArray) -> Value:

@@ -82,12 +82,9 @@ def contest(beliefs: Beliefs, gamma: FloatArray, points: Indices, near: Indices)
 
 
 def climbed_together(psi: FloatArray, alive: Mask, w: FloatArray) -> tuple[FloatArray, Mask]:
-    """Return the weights, and a mask of the learners whose weights meet the condition.
+    """Return the weights of shape (L, k), and a mask of the learners whose weights meet the condition.
 
-    Args:
-        psi: The psi of all pairs, shape (L, k, k).
-        alive: A mask of the points that may have a weight, shape (L, k).
-        w: The starting weights, shape (L, k); zeros for learners without a start.
+    Start from the weights w, zero for learners without a start; only points that are alive may have one.
     """
     w = np.where(alive, w, 0.0)
     total = w.sum(axis=-1, keepdims=True)

@@ -64,9 +64,6 @@ class Blueprint:
     def of(cls, optimizers: Sequence[Optimizer]) -> "Blueprint":
         """Return the blueprint of optimizers that differ at most in their points, before their first reading.
 
-        Args:
-            optimizers: One for each learner; with one set of points, any number of them.
-
         Example:
             >>> import equipoise as eq
             >>> optimizer = eq.Optimizer(eq.Finite([[0.0], [1.0]]), kernel=eq.RBF(0.5), policy=eq.IDS())
@@ -94,12 +91,7 @@ class Blueprint:
         return isinstance(self.kernel, Linear)
 
     def prior(self, count: int, like: Array | None = None) -> Beliefs:
-        """Return the beliefs of `count` learners before any data.
-
-        Args:
-            count: The number of learners.
-            like: An array of the library, type and device to compute with; NumPy in double precision by default.
-        """
+        """Return the beliefs of `count` learners before any data, in arrays such as `like`; NumPy by default."""
         X = self.points if like is None else namespace(like).asarray(self.points, dtype=like.dtype, **placed(like))
         if X.ndim == 3 and X.shape[0] != count:
             raise ValueError(f"`count` must be the number of lists of points, {X.shape[0]}, got {count}")
@@ -111,25 +103,12 @@ class Blueprint:
         return Beliefs(mean, variance, self._covariances(X, count), zeros, counts, self.regularizer, self.confidence, d)
 
     def propose(self, beliefs: Beliefs, throws: Throws, last: Directions | None = None) -> Duels:
-        """Return the points that each learner should measure next.
-
-        Args:
-            beliefs: The beliefs of L learners.
-            throws: Their coins.
-            last: The last choice; it may save time, but does not change the result.
-        """
+        """Return the points that each learner should measure next; the last choice may save time only."""
         chosen = self._choose(self.policy, beliefs, throws, last)
         return self._measure(chosen, throws, beliefs.mean[:, 0])
 
     def learn(self, beliefs: Beliefs, duels: Duels, readings: Array, overwrite: bool = False) -> Beliefs:
-        """Return the beliefs after one duel of each learner.
-
-        Args:
-            beliefs: The beliefs of L learners.
-            duels: The duels measured.
-            readings: Their readings, shape (L, r).
-            overwrite: If true, the memory of the old beliefs may be reused.
-        """
+        """Return the beliefs after one duel of each learner; `overwrite` reuses the memory of the old ones."""
         outcome = duels.outcome(readings)
         if self.semiparametric and duels.directions.mixture is not None:
             return learned_by_semits(beliefs, duels.directions, outcome)

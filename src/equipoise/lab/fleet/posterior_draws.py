@@ -52,13 +52,7 @@ def normals_needed(beliefs: Beliefs) -> int:
 
 
 def factors(beliefs: Beliefs, scale: FloatArray | None = None, turns: FloatArray | None = None) -> Array:
-    """Return F of every learner, shape (L, m, r).
-
-    Args:
-        beliefs: The beliefs of L learners.
-        scale: A factor on the posterior's deviations, shape (L,); one by default.
-        turns: The numbers that define the reflections, see `reflected`; no reflection by default.
-    """
+    """Return F of every learner, shape (L, m, r), times its scale, and reflected by `turns` if given."""
     covariances = beliefs.covariances
     F = _lower(covariances.C if isinstance(covariances, FeatureCovariances) else covariances.full())
     if scale is not None:
@@ -156,10 +150,8 @@ def _portions(within: Indices, draws: int) -> Iterator[tuple[Indices, int]]:
 def _wins_among(weights: Normals, numbers: Normals, room: tuple[Normals, Mask]) -> Indices:
     """Count how often each of k points is the best of some draws and beats the leader, shape (k, l).
 
-    Args:
-        weights: The weights of the numbers of a draw and of the constant one, shape (k, l, r + 1).
-        numbers: The numbers of some draws, with ones appended, shape (r + 1, n).
-        room: Memory for the computation: fresh memory costs as much as the arithmetic.
+    The weights (k, l, r + 1) are of the numbers of a draw, shape (r + 1, n), and of the constant one at their end. The
+    computation uses the given room: fresh memory costs as much as the arithmetic.
     """
     k, learners, _ = weights.shape
     size = k * learners * numbers.shape[1]

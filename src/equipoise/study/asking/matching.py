@@ -55,15 +55,9 @@ def awaiting(state: State) -> StudyBelief:
 
 
 def matched(by: Proposer, state: State, part: Domain, judge: Any, steps: Any, again: int | None) -> Asked:
-    """Return the event of a pair to be judged: a new one, or an earlier one in the other order.
+    """Return the event of a pair in a part of the space for a judge: a new one, or an earlier one in the other order.
 
-    Args:
-        by: The proposer of the study.
-        state: The state of the study.
-        part: The part of the space where both settings lie.
-        judge: The judge.
-        steps: The scale of the answers.
-        again: The earlier pair, by its trial.
+    `again` is the trial of the earlier pair.
     """
     name = named(judge)
     if again is not None:

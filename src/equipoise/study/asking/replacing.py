@@ -36,13 +36,9 @@ class Replacing:
     def instead_of(
         self, point: FloatArray, beside: Sequence[FloatArray], targets: Sequence[FloatArray], rng: Generator | None
     ) -> FloatArray:
-        """Return the replacement of a point that does not pass.
+        """Return the replacement of a refused point, `beside` the others of its duel, drawn towards `targets` first.
 
-        Args:
-            point: The refused point.
-            beside: The other points of the same duel.
-            targets: The settings towards which to draw it first.
-            rng: The source of randomness; `None` if only known settings may be proposed.
+        Without `rng` only known settings may be proposed.
         """
         for found in self._instead(point, [*targets, *self._known], rng):
             passes = self.gate.admits(found, beside)

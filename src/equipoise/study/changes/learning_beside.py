@@ -19,13 +19,8 @@ def learned_beside(
 ) -> Taught | None:
     """Return the lessons of a reading about the outputs besides the first objective; `None` if there are none.
 
-    Args:
-        on: The state before the reading.
-        event: The event of the reading.
-        entry: The question with the new reading.
-        readings: Its informative readings, `None` for each that is missing.
-        before: Its informative readings before the new one.
-        comparable: Whether its readings may be combined.
+    `readings` and `before` are the informative readings of the question with and without the new one, `None` for each
+    that is missing.
     """
     setup, course, lessons = on.state.setup, on.state.beside, {}
     if course is None:

@@ -43,11 +43,7 @@ def absurd(values: Sequence[float]) -> frozenset[int]:
 
 
 def absurd_readings(told: "Mapping[int, Reading]") -> frozenset[int]:
-    """Return the trials of which any number cannot be a reading; each output is compared with itself.
-
-    Args:
-        told: The readings so far, by trial.
-    """
+    """Return the trials of which any number cannot be a reading; each output is compared with itself."""
     columns: dict[str, dict[int, float]] = {}
     for trial, reading in told.items():
         for name, value in {"": reading.value, **reading.values}.items():

@@ -37,12 +37,7 @@ def auditing(claims: Recommender, state: State, duels: int) -> Planned:
 def verifying(claims: Recommender, state: State, duels: int, runners_up: int, against: FloatArray | None) -> Planned:
     """Return the event of a verification of the present recommendation, or refuse it.
 
-    Args:
-        claims: The recommender of the part of the space.
-        state: The state.
-        duels: The number of fresh duels.
-        runners_up: The number of the best other points that are rivals, besides the start.
-        against: Given rivals instead, encoded, shape (k, d).
+    Its rivals are the start and the best other points, `runners_up` of them, or those `against`, encoded, shape (k, d).
     """
     space = claims.space
     if state.setup.caution.max_step is not None:

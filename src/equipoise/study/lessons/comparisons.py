@@ -129,11 +129,8 @@ class Comparisons(LessonsOfOneKind[Comparison, Milestone]):
     ) -> tuple[StudyBelief | None, Milestone | None]:
         """Return the belief after more lessons, and the last fit made in between, without changing anything.
 
-        Args:
-            lessons: The lessons, in this order.
-            fit: The fit that was made with them, if it is known; an impossible fit is refused.
-            later: Whether to learn them on demand: then no belief is returned.
-            deferred: Whether to skip a fit that may be due.
+        A known fit is reused, and refused if it is impossible. With `later` no belief is returned: it is computed on
+        demand. With `deferred` a fit that may be due is skipped.
         """
         for lesson in lessons:
             self._prior.posterior.noise(lesson.variance)  # refused now, if a theorem allows for no error

@@ -66,10 +66,8 @@ class Judgements(LessonsOfOneKind["Judgement", "JudgeFit"]):
     ) -> tuple[StudyBelief | None, JudgeFit | None]:
         """Return the belief after a judgement, and the fit made with it, without changing anything.
 
-        Args:
-            said: The judgement.
-            fit: The fit that was made with it, if it is known; an impossible fit is refused.
-            later: Whether to learn it on demand: then no belief is returned.
+        A known fit is reused, and refused if it is impossible. With `later` no belief is returned: it is computed on
+        demand.
         """
         if fit is not None:
             self._must_be_of(fit, [*self._lessons, said])

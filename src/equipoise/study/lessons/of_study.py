@@ -64,12 +64,9 @@ class Lessons:
         self.judgements.restart()
 
     def fitted(self, fit: KeptFit | None, later: bool, readings: bool = True) -> KeptFit | None:
-        """Return the last fits of the belief, made now unless `later`; known ones are reused.
+        """Return the last fits of the belief, to readings too if asked, made now unless `later`.
 
-        Args:
-            fit: The known fits; impossible ones are refused.
-            later: Whether the belief is computed on demand.
-            readings: Whether to return the fit to readings too.
+        Known fits are reused, and refused if they are impossible.
         """
         model, judged = (None, None) if fit is None else (fit.model, fit.judged)
         if judged is not None:
