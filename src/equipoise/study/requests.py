@@ -100,11 +100,7 @@ class Requests:
     def tell(self, i: int, said: GivenAnswer, x: Any = None, refit: bool = True) -> Told | None:
         """Return the event of a new answer: a reading belongs to the present block and to its worker.
 
-        Args:
-            i: The trial or pair.
-            said: The answer.
-            x: The setting at which the caller believes that the trial should have been measured.
-            refit: Whether to make a fit that is due; else it is deferred.
+        `x` is as for all methods. Without `refit` a fit that is due is deferred.
         """
         if i in self.ledger.pairs:
             from equipoise.study.judged_pairs import must_be_pair, preference

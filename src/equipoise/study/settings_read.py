@@ -51,12 +51,7 @@ def suspect(ledger: Ledger, belief: StudyBelief, sign: float) -> FloatArray | No
 
 
 def on_seeds(ledger: Ledger, open_too: bool = True) -> dict[SeedName, list[FloatArray]]:
-    """Return the settings that were read on each seed, the first used seed first.
-
-    Args:
-        ledger: All questions.
-        open_too: Whether settings still to be read count too.
-    """
+    """Return the settings that were read on each seed, the first used seed first; `open_too` adds open ones."""
     found: dict[SeedName, list[FloatArray]] = {}
     for entry in ledger.duels:
         kept = [i for i in entry.ids if i in entry.readings or (open_too and not entry.void)]

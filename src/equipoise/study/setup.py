@@ -257,12 +257,7 @@ class Setup:
 
     @classmethod
     def of(cls, space: Domain, given: Mapping[str, Any]) -> "Setup":
-        """Return the setup of a study.
-
-        Args:
-            space: Where points lie.
-            given: Parts by name; one that is missing or `None` gets its default.
-        """
+        """Return the setup of a study; a part that is missing or `None` gets its default."""
         SPACE.check("space", space, space)
         _must_go_together(given)
         parts = {name: part.checked(name, given.get(name), space) for name, part in PARTS.items()}
@@ -347,10 +342,7 @@ PARTS: Mapping[str, Part] = {
 def arguments(header: "log.Header", space: Domain, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the `Optimizer` whose study a log holds.
 
-    Args:
-        header: The header of the log.
-        space: Where the study's points lie.
-        given: Parts that the user gives again: those that JSON cannot hold; others must be those of the log.
+    The user gives those parts again that JSON cannot hold; others must be those of the log.
     """
     settings = header.settings
     if unknown := sorted(set(settings) - set(PARTS)):

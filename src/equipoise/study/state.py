@@ -103,14 +103,10 @@ class State:
         return [stamped.event for stamped in self.past]
 
     def apply(self, event: Event, at: str | None = None, sets_aside: bool = True) -> None:
-        """Apply an event at a time; one applied already, as after an interrupt, changes nothing.
+        """Apply an event at a time, ISO 8601 in UTC; one applied already, as after an interrupt, changes nothing.
 
-        Its lessons are learned on demand.
-
-        Args:
-            event: The event.
-            at: The time of the event, ISO 8601 in UTC.
-            sets_aside: Whether to compare a reading with the others and set implausible ones aside.
+        Its lessons are learned on demand. With `sets_aside` a reading is compared with the others, and implausible ones
+        are set aside.
         """
         prepared(Preparation(self, sets_aside, later=True), event).make(at)
 
@@ -141,12 +137,7 @@ class State:
         return self.belief.anticipate_all(lessons) if lessons else self.belief
 
     def awaited(self, entry: Entry, place: int) -> tuple[Comparison, ...]:
-        """Return the expected lessons of an open duel, with outcomes of zero.
-
-        Args:
-            entry: The duel.
-            place: The number of the next reading of the study.
-        """
+        """Return the expected lessons of an open duel, with outcomes of zero; the next reading is number `place`."""
         expected = Circumstances(label(self.block, entry)).after(self.ledger.last_value(""))
         number, offset, error = float(entry.number), self.setup.offset, self.ledger.typical_error
         found = entry.usable()

@@ -11,29 +11,45 @@ from typing import TYPE_CHECKING
 
 from equipoise._lazy import lazily
 
-if TYPE_CHECKING:  # public
-    from equipoise.answer.sequential.betting import coin_wealth as coin_wealth
-    from equipoise.answer.sequential.betting import evidence as evidence
-    from equipoise.answer.sequential.betting import in_steps as in_steps
-    from equipoise.answer.sequential.betting import median as median
-    from equipoise.answer.sequential.betting import paired as paired
-    from equipoise.answer.sequential.betting import typical as typical
-    from equipoise.answer.sequential.betting import wealth as wealth
-    from equipoise.answer.sequential.bounded import bounded_mean as bounded_mean
-    from equipoise.answer.sequential.bounded import log_wealth as log_wealth
-    from equipoise.answer.sequential.families import Budget as Budget
-    from equipoise.answer.sequential.families import e_bh as e_bh
-    from equipoise.answer.sequential.futility import chance as chance
-    from equipoise.answer.sequential.futility import expected as expected
-    from equipoise.answer.sequential.futility import finals as finals
-    from equipoise.answer.sequential.futility import foreseen as foreseen
-    from equipoise.answer.sequential.futility import posterior as posterior
-    from equipoise.answer.sequential.futility import prior as prior
-    from equipoise.answer.sequential.futility import shrunk as shrunk
-    from equipoise.answer.sequential.futility import tail as tail
-    from equipoise.answer.sequential.sequence import Interval as Interval
-    from equipoise.answer.sequential.sequence import anytime as anytime
-    from equipoise.answer.sequential.sequence import coin_test as coin_test
-    from equipoise.answer.sequential.sequence import reach as reach
+if TYPE_CHECKING:
+    from equipoise.answer.sequential.betting import (
+        coin_wealth,
+        evidence,
+        in_steps,
+        median,
+        paired,
+        typical,
+        wealth,
+    )
+    from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
+    from equipoise.answer.sequential.families import Budget, e_bh
+    from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
+    from equipoise.answer.sequential.sequence import Interval, anytime, coin_test, reach
 else:
     __getattr__ = lazily(__name__)
+
+__all__ = [
+    "Budget",
+    "Interval",
+    "anytime",
+    "bounded_mean",
+    "chance",
+    "coin_test",
+    "coin_wealth",
+    "e_bh",
+    "evidence",
+    "expected",
+    "finals",
+    "foreseen",
+    "in_steps",
+    "log_wealth",
+    "median",
+    "paired",
+    "posterior",
+    "prior",
+    "reach",
+    "shrunk",
+    "tail",
+    "typical",
+    "wealth",
+]

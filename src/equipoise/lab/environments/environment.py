@@ -85,11 +85,7 @@ class Environment:
         return y
 
     def regret(self, x: ArrayLike) -> float:
-        """Return how much better the best point is than `x`, without taking a reading.
-
-        Args:
-            x: The point, shape (d,).
-        """
+        """Return how much better the best point is than `x`, shape (d,), without taking a reading."""
         return self.function.maximum - self.function.locate(x)[1]
 
     def __repr__(self) -> str:

@@ -133,10 +133,9 @@ class Function:
         return self.evaluate(points)
 
     def locate(self, x: ArrayLike) -> tuple[FloatArray, float]:
-        """Return a single point as a read-only array, and its value; this is the fast path of a reading.
+        """Return a single point, shape (d,), as a read-only array, and its value; this is the fast path of a reading.
 
-        Args:
-            x: Shape (d,). A point of a finite domain is looked up; -0.0 counts as 0.0.
+        A point of a finite domain is looked up; -0.0 counts as 0.0.
 
         Examples:
             >>> hill = Function.finite("hill", lambda x: 1 - x[..., 0] ** 2, [[0.0], [0.5]])

@@ -29,12 +29,9 @@ def _alone(jobs: int | None) -> bool:
 
 
 def in_parallel(call: Callable[[T], R], items: Sequence[T], jobs: int | None) -> Generator[R, None, None]:
-    """Call a function with each item and yield the results in the order of completion.
+    """Call a module-level function with each item, the slowest first, and yield the results in the order of completion.
 
-    Args:
-        call: A module-level function, so that it can be sent to another process.
-        items: The arguments of the calls, the slowest first.
-        jobs: The number of processes, -1 for one per core; by default that of `joblib.parallel_config`, which is one.
+    `jobs` is the number of processes, -1 for one per core; by default that of `joblib.parallel_config`, which is one.
 
     Example:
         >>> list(in_parallel(len, ["ab", "c"], jobs=1))

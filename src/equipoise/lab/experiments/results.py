@@ -190,11 +190,8 @@ def continued(
 ) -> list[Row]:
     """Run the jobs whose rows in a CSV file are missing or incomplete, store new rows at once, and return all rows.
 
-    Args:
-        path: The file; nothing is stored if it is `None`.
-        fields: The names of the columns; the first ones name a job.
-        jobs: The jobs, keyed by the texts in those first columns.
-        progress: Called with 1 after each job.
+    The first fields name a job, and the jobs are keyed by their texts. Nothing is stored if the path is `None`;
+    `progress` is called with 1 after each job.
     """
     stored, rows, key = defaultdict(list), [], len(next(iter(jobs), ()))
     for row in _stored(path):

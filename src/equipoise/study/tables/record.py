@@ -181,11 +181,8 @@ def records(
 ) -> list[Record]:
     """Return a record for each trial: first those with an answer, in the order of answers, then the others.
 
-    Args:
-        state: The state of the study.
-        aside: Whether to mark the readings that the belief ignores; if not, it is not computed.
-        judgements: Whether to return the pairs instead.
-        trials: Only these trials; all by default.
+    Without `aside` it is not computed which readings the belief ignores. With `judgements` it returns the pairs
+    instead, and with `trials` only these.
     """
     ledger, belief = state.ledger, state.belief if aside and not judgements else None
     known = ledger.judgements if judgements else ledger.readings

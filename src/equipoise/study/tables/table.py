@@ -164,14 +164,7 @@ class Table:
 
     @classmethod
     def of(cls, space: Domain, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], **how: Any) -> "Table":
-        """Return the rules for rows, judgements on the shortest scale with all their words. Refuse other columns.
-
-        Args:
-            space: The space of the points.
-            columns: The existing columns.
-            rows: The cells of each row, by column.
-            **how: Further attributes.
-        """
+        """Return the rules for rows, judgements on the shortest scale with all their words. Refuse other columns."""
         words = {str(cells.get("answer")).strip() for cells in rows}.intersection(SCALES[max(SCALES)])
         table = cls(space, steps=next(steps for steps, scale in SCALES.items() if words <= set(scale)), **how)
         needed = [each for place in table.places.values() for each in table._columns(place, columns).values()]

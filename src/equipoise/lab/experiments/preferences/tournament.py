@@ -104,12 +104,9 @@ def lots(rules: Sequence[str], utilities: Sequence[str], answers: int, seeds: ra
 def tournament(
     jobs: Sequence[Job], out: Path | None = None, progress: Callable[[int], object] | None = None
 ) -> list[Row]:
-    """Run the jobs that are missing in the file, and return the rows of all jobs.
+    """Run the jobs, as from `lots`, that are missing in the CSV file `out`, and return the rows of all jobs.
 
-    Args:
-        jobs: The jobs, as from `lots`.
-        out: A CSV file that stores rows as they come.
-        progress: Called with 1 after each job.
+    Rows are stored as they come; `progress` is called with 1 after each job.
     """
     return continued(out, FIELDS, {_named(job): (len(job[-1]), partial(play, *job)) for job in jobs}, progress)
 
