@@ -46,14 +46,10 @@ class Importance:
 
 
 def shares(opt: Optimizer, best: Recommendation) -> list[Importance]:
-    """Return the importance of every knob, the largest first; contexts are those of the best setting.
+    """Return the importance of every knob, the largest first; contexts are those of the recommendation.
 
     The estimate is the posterior mean over the whole range of each knob, regardless of the constraint. Shares of the
     variance add up to one or more: an interaction counts for each of its knobs. If nothing is known, all are zero.
-
-    Args:
-        opt: The study.
-        best: Its recommendation.
     """
     known = knobs(opt.space, VALUES)
     if not known:

@@ -81,12 +81,7 @@ class Knob:
 
 
 def knobs(space: Domain, points: int = 200) -> list[Knob]:
-    """Return the parameters of a space that the optimizer chooses; none for a plain set of points.
-
-    Args:
-        space: The space.
-        points: The number of values of a real number to draw.
-    """
+    """Return the chosen parameters of a space, real ones at `points` values; none for a plain set of points."""
     if isinstance(space, Box):
         return [_of_box(space, i, points) for i in range(space.dimension)]
     if isinstance(space, Space):
@@ -95,12 +90,7 @@ def knobs(space: Domain, points: int = 200) -> list[Knob]:
 
 
 def contexts(space: Domain, points: int = 200) -> list[Knob]:
-    """Return the parameters of a space that are given and not chosen.
-
-    Args:
-        space: The space.
-        points: The number of values of a real number to draw.
-    """
+    """Return the parameters of a space that are given and not chosen, real ones at `points` values."""
     parameters = space.parameters if isinstance(space, Space) else {}
     return [_named(n, p.values, points) for n, p in parameters.items() if isinstance(p, Context)]
 

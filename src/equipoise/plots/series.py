@@ -73,13 +73,7 @@ class Gains:
 
 
 def progress(opt: Optimizer, best: Recommendation, start: Any) -> Gains:
-    """Return the gain of each reading over the start, without the drift.
-
-    Args:
-        opt: The study.
-        best: Its recommendation.
-        start: The starting setting; it is combined with the contexts of each reading.
-    """
+    """Return the gain of each reading over the start, combined with its contexts, without the drift."""
     readings = readings_of(opt)
     kept = np.array([k for k, record in enumerate(readings) if record.aside is None], dtype=int)
     sign = -1.0 if opt.study.setup.minimize else 1.0
@@ -212,13 +206,8 @@ def sliced(opt: Optimizer, best: Recommendation, knob: Knob) -> Curve:
 def surface(opt: Optimizer, best: Recommendation, pair: Sequence[Knob]) -> tuple[FloatArray, FloatArray]:
     """Return the estimate of f(x) - f(best) over two parameters through the leader, and half the interval's width.
 
-    Args:
-        opt: The study.
-        best: Its recommendation.
-        pair: The horizontal and the vertical parameter.
-
-    Returns:
-        The estimate and the width, both of shape (values up, values across); NaN at settings that may not be measured.
+    The first parameter is the horizontal one. Both have shape (values up, values across), with NaN at settings that may
+    not be measured.
     """
     across, up = pair
     grid = [up.put(across.put(best.x, a), b) for b in up.values for a in across.values]
@@ -230,13 +219,7 @@ def surface(opt: Optimizer, best: Recommendation, pair: Sequence[Knob]) -> tuple
 
 
 def plain(opt: Optimizer, best: Recommendation, most: int) -> Curve:
-    """Return a plain set of points: along its coordinate if it has one, else the best of them in order.
-
-    Args:
-        opt: The study.
-        best: Its recommendation.
-        most: The number of points to return from a set of names, or one with more coordinates.
-    """
+    """Return a plain set of points: along its coordinate if it has one, else the best `most` of them in order."""
     points, axis = opt.space.candidates(np.random.default_rng(0)), coordinates(opt.space)
     mean, width = against(opt, best, points)
     if len(axis) == 1 and not axis[0].is_choice:
