@@ -48,3 +48,12 @@ def test_numbers_as_programs_print_them(study, text):
     invoke("tell", study, 1, text, "--time", text)
     record = eq.resume(study).records()[1]
     assert (record.value, record.time) == (float(text), float(text))
+
+
+def test_a_refused_reading_begins_no_block(study):
+    before = study.read_bytes()
+    assert "`trial` must be" in invoke("tell", study, 7, 0.5, "--block", "tuesday", code=1).stderr
+    assert study.read_bytes() == before
+    invoke("tell", study, 1, 0.5, "--block", "tuesday")
+    invoke("tell", study, invoke("ask", study).stdout.split()[0], 0.7)
+    assert [record.block for record in eq.resume(study).records()] == [None, "tuesday", "tuesday"]

@@ -130,11 +130,10 @@ def tell(
 
     VALUE is a number. If the study has an objective and limits by name, give all of them, such as flux=3.1 loss=0.4.
     """
-    read = reading(value)
+    read, beside = reading(value), dict(map(beside_it, covariates))
+    opt.tell(trial, read, x=None if x is None else setting("--x", x), block=block, covariates=beside, **more)
     if block is not None:
-        opt.begin_block(block)
-    beside = dict(map(beside_it, covariates))
-    opt.tell(trial, read, x=None if x is None else setting("--x", x), covariates=beside, **more)
+        opt.begin_block(block)  # later readings belong to the block too; a refused one begins none
     data = {"id": trial, "value": read, "readings": opt.readings}
     return data, f"Trial {trial} is told: reading {opt.readings}."
 
