@@ -12,7 +12,8 @@ def lazily(package: str) -> Callable[[str], Any]:
     """Return the `__getattr__` (PEP 562) of a package: it imports a name at its first use.
 
     The package lists its imports once, under `if TYPE_CHECKING:`, and calls this function in the `else`. If it does not
-    define `__all__`, its public names are those of the first such block.
+    define `__all__`, its public names are those of the first such block, each imported as itself for the type checkers
+    of users. The names of a second block are for the other packages of the library.
 
     Args:
         package: The name of the package.
