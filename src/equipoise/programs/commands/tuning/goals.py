@@ -201,7 +201,7 @@ def _known(number: Number, written: str, found: LimitEstimate) -> str:
 
 
 def _interval(number: Number, numbers: Sequence[float], plus: str = "") -> str:
-    """Return a value with its interval: per cent of the start for a logarithm, else amounts, with a plus if wanted."""
+    """Return a value with its interval: percent of the start for a logarithm, else amounts, with a plus if wanted."""
     signs = (plus if x >= 0 else "" for x in numbers)
     plain = (sign + amount(x, number.kind) for sign, x in zip(signs, numbers, strict=True))
     value, low, high = (f"{100 * math.expm1(x):+.1f} %" for x in numbers) if number.log else plain
