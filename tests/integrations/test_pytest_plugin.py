@@ -97,7 +97,7 @@ def test_benchmarks_are_compared_with_another_revision(tmp_path):
     run = child(tmp_path, "--compare-base", "main", "--compare-time", "5m", "-rs", *files)
     assert run.returncode == 1, run.stdout + run.stderr
     assert "slower: takes" in run.stdout or "slower: +" in run.stdout
-    assert run.stdout.count("it is not in main, or fails there") == 2
+    assert run.stdout.count("it is skipped, or not in main, or fails there") == 2
     assert "1 failed, 2 skipped" in run.stdout
     trees = subprocess.run(["git", "worktree", "list"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len(trees.stdout.splitlines()) == 1
@@ -107,10 +107,12 @@ def test_benchmarks_are_compared_with_another_revision(tmp_path):
 def test_a_benchmark_that_fails_in_one_revision_does_not_keep_others_from_it(tmp_path):
     (tmp_path / "work.py").write_text("OLD = True\n")
     (tmp_path / "test_it.py").write_text(
-        "import work\n\n\n"
+        "import pytest\nimport work\n\n\n"
         "def test_fine(benchmark):\n    benchmark(int)\n\n\n"
         "def test_in_the_old_one(benchmark):\n    benchmark(int)\n    assert work.OLD\n\n\n"
-        "def test_in_the_new_one(benchmark):\n    benchmark(int)\n    assert not work.OLD\n"
+        "def test_in_the_new_one(benchmark):\n    benchmark(int)\n    assert not work.OLD\n\n\n"
+        "@pytest.mark.skip\ndef test_skipped(benchmark):\n    benchmark(int)\n\n\n"
+        "@pytest.mark.xfail\ndef test_expected_to_fail(benchmark):\n    assert not benchmark(int)\n    assert False\n"
     )
     git(tmp_path, "init", "-q", "-b", "main")
     git(tmp_path, "add", ".")
@@ -119,7 +121,8 @@ def test_a_benchmark_that_fails_in_one_revision_does_not_keep_others_from_it(tmp
     run = child(tmp_path, "--compare-base", "main", "--compare-time", "1s", "-rsf", "--compare-fail-above", "900%")
     assert run.returncode == 1, run.stdout + run.stderr
     assert "test_it.py::test_in_the_old_one - it fails here" in run.stdout
-    assert "it is not in main, or fails there" in run.stdout
+    assert "1 failed, 4 skipped" in run.stdout
+    assert "it is skipped, or not in main, or fails there" in run.stdout
     assert "not decided within --compare-time after" in run.stdout
 
 
@@ -139,6 +142,13 @@ def test_a_revision_that_cannot_be_measured_is_named_with_the_reason(tmp_path):
     run = child(tmp_path, "--compare-base", "main", "test_new.py")
     assert run.returncode == 4
     assert "ERROR: main has none of test_new.py" in run.stderr
+
+
+def test_a_comparison_without_a_benchmark_is_refused(tmp_path):
+    (tmp_path / "test_it.py").write_text("def test_it():\n    pass\n")
+    run = child(tmp_path, "--compare-base", "main")
+    assert run.returncode == 4
+    assert "no test has the fixture or the marker `benchmark`" in run.stderr
 
 
 def test_another_plugin_may_have_a_fixture_of_this_name(tmp_path):

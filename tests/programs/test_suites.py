@@ -162,6 +162,33 @@ def test_a_benchmark_that_fails_does_not_keep_others_from_it(tmp_path):
     assert ElementTree.parse(tmp_path / "out.xml").getroot().get("errors") == "1"
 
 
+def test_a_test_that_fails_does_not_keep_others_from_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(equipoise.__file__).parents[1]))
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n\n\n"
+        "def test_fine(benchmark):\n    benchmark(int)\n\n\n"
+        "def test_broken(benchmark):\n    benchmark(int)\n    assert False\n\n\n"
+        "@pytest.mark.skip\ndef test_skipped(benchmark):\n    benchmark(int)\n"
+    )
+    (tmp_path / "test_none.py").write_text("def test_none():\n    pass\n")
+    text = '[[benchmark]]\npytest = "-p no:cacheprovider test_{}.py"\n'
+    both = [*suite(tmp_path, text.format("it") + text.format("none")), "--log", "log.jsonl", "--json", "-"]
+    monkeypatch.setattr(SuiteRun, "measure", lambda *_: None)
+    assert "0 benchmarks: none was measured" in invoke(*both).data["text"]
+    monkeypatch.setattr(SuiteRun, "measure", lambda run, *_: [each.measure() for each in run.sources].clear())
+    data = invoke(*both, code=4).data
+    found = {each["name"].split("::")[-1]: each for each in data["benchmarks"]}
+    assert found["test_fine"]["rounds"] == 1
+    assert found["test_broken"]["failure"] in ("it fails in old and new", "it fails in new and old")
+    assert "it ran no test with the fixture" in found["-p no:cacheprovider test_none.py"]["failure"]
+    assert len(found) == 3
+    monkeypatch.setattr(SuiteRun, "measure", lambda *_: None)
+    again = invoke(*both, code=4).data["benchmarks"]  # from the log
+    assert sorted(each.get("failure", "") for each in again) == sorted(
+        each.get("failure", "") for each in found.values()
+    )
+
+
 def test_a_log_goes_on_where_it_was(tmp_path):
     arguments = [*suite(tmp_path, SUITE), "--log", "log.jsonl"]
     invoke(*arguments, code=1)

@@ -30,16 +30,18 @@ class Comparing:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Measure both revisions, and report a test for each benchmark."""
         items = {item.nodeid: item for item in session.items if is_benchmark(item)}
-        if session.testsfailed or session.config.option.collectonly or not items:
+        if session.testsfailed or session.config.option.collectonly or not session.items:
             return True
+        if not items:
+            raise pytest.UsageError("no test has the fixture or the marker `benchmark`")
         run = _sensible(session.config)
         (source,), found = run.sources, {row.name: row for row in rows(run)}
-        if not set(found) & set(items):
-            raise pytest.UsageError(source.failure or "no benchmark passes in both revisions")
-        passing = {name for runs in source.bench.rounds for run in runs if run.arm == HERE for name in run.numbers}
+        if source.failure and not set(found) & set(items):
+            raise pytest.UsageError(source.failure)
+        failing = {name for name, arms in run.failing.items() if HERE in arms}
         for nodeid, item in items.items():
             item.ihook.pytest_runtest_logstart(nodeid=nodeid, location=item.location)
-            item.ihook.pytest_runtest_logreport(report=report(item, found.get(nodeid), nodeid in passing))
+            item.ihook.pytest_runtest_logreport(report=report(item, found.get(nodeid), nodeid in failing))
             item.ihook.pytest_runtest_logfinish(nodeid=nodeid, location=item.location)
         if source.failure:
             session.shouldfail = source.failure
@@ -91,12 +93,13 @@ def chosen(config: pytest.Config, folder: Path) -> str:
     return shlex.join(words)
 
 
-def report(item: pytest.Item, row: SuiteRow | None, passes: bool = True) -> pytest.TestReport:
+def report(item: pytest.Item, row: SuiteRow | None, fails: bool) -> pytest.TestReport:
     """Return the report of a benchmark: failed if it is slower or does not pass now, skipped if it is undecided."""
     outcome: Literal["passed", "failed", "skipped"]
     if row is None or row.found is None:
-        outcome = "skipped" if passes else "failed"
-        text = f"it is not in {item.config.getoption('--compare-base')}, or fails there" if passes else "it fails here"
+        outcome = "failed" if fails else "skipped"
+        base = item.config.getoption("--compare-base")
+        text = "it fails here" if fails else f"it is skipped, or not in {base}, or fails there"
     else:
         worse = row.found.standing == "worse"
         outcome = "failed" if worse else "skipped" if word(row) == "open" else "passed"

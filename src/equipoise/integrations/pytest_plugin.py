@@ -41,8 +41,6 @@ DEFAULT_SECONDS = 5.0
 RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 """Exit statuses of runs that were not cut short."""
 
-SECONDS = pytest.StashKey[dict[str, float]]()
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add our options."""
@@ -59,7 +57,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and the plugin that an option selects."""
     config.addinivalue_line("markers", "benchmark: a test that is timed by `pytest --compare-base REV`")
     if config.getoption("--compare-once"):
-        config.stash[SECONDS] = {}
         config.pluginmanager.register(Once(), f"{NAME}.once")
     elif config.getoption("--compare-base"):
         if config.getoption("numprocesses", None):
@@ -88,9 +85,11 @@ def is_benchmark(item: pytest.Item) -> bool:
 
 
 class Once:
-    """A plugin that times every benchmark once, and prints the seconds of each that passes as the last line."""
+    """A plugin that times every benchmark once, and prints the seconds of each as the last line: null if it fails."""
 
-    _status: int = pytest.ExitCode.INTERNAL_ERROR
+    def __init__(self) -> None:
+        self._status: int = pytest.ExitCode.INTERNAL_ERROR
+        self._seconds: dict[str, float | None] = {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -101,18 +100,18 @@ class Once:
     @pytest.fixture
     def benchmark(self, request: pytest.FixtureRequest) -> "Stopwatch":
         """Time a function, as the fixture of pytest-benchmark does."""
-        return Stopwatch(partial(request.config.stash[SECONDS].__setitem__, request.node.nodeid))
+        return Stopwatch(partial(self._seconds.__setitem__, request.node.nodeid))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        """Time a whole test that is marked and does not use the fixture; drop the time of a test that fails."""
-        seconds, start = item.config.stash[SECONDS], time.perf_counter()
+        """Time a whole test that is marked and does not use the fixture; drop the time of a test that is skipped."""
+        start = time.perf_counter()
         try:
             result = yield
         except BaseException:
-            seconds.pop(item.nodeid, None)
+            self._seconds.pop(item.nodeid, None)
             raise
-        seconds.setdefault(item.nodeid, time.perf_counter() - start)
+        self._seconds.setdefault(item.nodeid, time.perf_counter() - start)
         return result
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -131,15 +130,17 @@ class Once:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Say which benchmark fails."""
         _complain(report)
+        if report.failed:
+            self._seconds[report.nodeid] = None
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Remember whether the tests could be run."""
         self._status = exitstatus
 
-    def pytest_unconfigure(self, config: pytest.Config) -> None:
+    def pytest_unconfigure(self) -> None:
         """Print the times, unless the tests could not be run."""
         if self._status in RAN:
-            sys.stdout.write("\n" + json.dumps(config.stash[SECONDS]) + "\n")
+            sys.stdout.write("\n" + json.dumps(self._seconds) + "\n")
             sys.stdout.flush()
 
 

@@ -29,7 +29,7 @@ class Execution:
         rss: Its peak memory in bytes; `None` if it was too small to measure.
         exit: Its exit code.
         reading: The last number that it printed, if requested.
-        numbers: All other requested numbers, by name: events, and further printed numbers.
+        numbers: All other requested numbers, by name: events, and further printed ones; `None` for a test that fails.
         benchmark: The name of its benchmark in a suite.
     """
 
@@ -40,7 +40,7 @@ class Execution:
     rss: float | None
     exit: int = 0
     reading: float | None = None
-    numbers: Mapping[str, float] = field(default_factory=dict)
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
     benchmark: str = ""
 
     @property
@@ -50,7 +50,7 @@ class Execution:
 
     def has(self, metric: str) -> bool:
         """Return whether there is a number with a name, measured or printed."""
-        return metric in self.numbers or hasattr(self, metric)
+        return self.numbers.get(metric) is not None or hasattr(self, metric)
 
     def value(self, metric: str) -> float:
         """Return one of the numbers by name; refuse one that was not measured."""

@@ -124,15 +124,16 @@ def last_number(out: str) -> float:
     return value
 
 
-def everything(out: str) -> dict[str, float]:
-    """Return all numbers of the last line that is a JSON object.
+def everything(out: str) -> dict[str, float | None]:
+    """Return all numbers of the last line that is a JSON object, and what is null there.
 
     Example:
-        >>> everything('{"a": 1, "b": "x", "c": 0.5}')
-        {'a': 1.0, 'c': 0.5}
+        >>> everything('{"a": 1, "b": "x", "c": null}')
+        {'a': 1.0, 'c': None}
     """
     for data in _objects(out):
-        return {name: float(x) for name, x in data.items() if isinstance(x, (int, float)) and math.isfinite(x)}
+        numbers = {name: float(x) for name, x in data.items() if isinstance(x, (int, float)) and math.isfinite(x)}
+        return {name: numbers.get(name) for name, x in data.items() if name in numbers or x is None}
     raise FailedError(f"its last line must be a JSON object, got {out.strip()[-80:]!r}")
 
 

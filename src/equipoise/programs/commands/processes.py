@@ -151,13 +151,14 @@ class Programs:
             raise FailedError(status(ended.exit), ended.err)
         net = {name: max(getattr(ended, name) - shell, 0.0) for name, shell in self.shell_cost.items()}
         memory = ended.rss if ended.rss > self.floor else None
-        numbers = dict(zip(self.setup.events, map(float, ended.counts), strict=True))
+        numbers: dict[str, float | None] = dict(zip(self.setup.events, map(float, ended.counts), strict=True))
         try:
             for each in self.setup.reads:
                 numbers |= everything(ended.out) if each == EVERYTHING else {} if each == LAST else each.read(ended.out)
             last = last_number(ended.out) if LAST in self.setup.reads else None
         except FailedError as error:
-            raise FailedError(str(error), ended.err) from None
+            first = f"{status(ended.exit)}, and " if ended.exit else ""
+            raise FailedError(f"{first}{error}", ended.err) from None
         return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 
     def do(self, command: str, place: Site = HERE) -> None:

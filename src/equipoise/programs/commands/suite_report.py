@@ -36,7 +36,7 @@ def size(row: SuiteRow) -> str:
 def summary(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
     """Return how many benchmarks there are of each kind."""
     words = [word(row) for row in rows]
-    counts = ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words))
+    counts = ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words)) or "none was measured"
     return (
         f"{arms[1]} against {arms[0]}, {len(rows)} benchmark{'s' * (len(rows) != 1)}: {counts}. "
         f"At most {100 * alpha:g} % of the claims are false, on average."
@@ -45,9 +45,10 @@ def summary(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
 
 def as_text(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
     """Return a line for every benchmark, worse ones first."""
-    wide = max(len(row.name) for row in rows)
+    wide = max((len(row.name) for row in rows), default=0)
+    measured = max((6, *(len(row.metric) for row in rows)))
     lines = [
-        f"{word(row):7} {row.name:{wide}}  {row.metric:6} "
+        f"{word(row):7} {row.name:{wide}}  {row.metric:{measured}} "
         + (row.failure if row.found is None else f"{size(row)} ({row.found.rounds} rounds)")
         for row in rows
     ]

@@ -92,12 +92,14 @@ def _source(
 ) -> Source:
     """Return the source that measures a benchmark."""
     read = benchmark.read if benchmark.discovers is None else (EVERYTHING,)
-    events = [metric for metric in benchmark.questions if metric in EVENTS]
+    how: dict[str, Any] = {"reads": read, "events": tuple(each for each in benchmark.questions if each in EVENTS)}
+    if benchmark.discovers is not None:  # one test that fails does not keep others from it
+        how["ignore_failure"] = True
     job = arranged(benchmark.commands, None, {**options, **dict.fromkeys(HOOKS, ()), **benchmark.hooks})
     if found:
         job = in_revisions(job, found, None, None)
     contests = {metric: Contest(question) for metric, question in benchmark.questions.items()}
-    bench = Bench(job, contests, programs.but(reads=read, events=tuple(events)), results, benchmark.name, rng)
+    bench = Bench(job, contests, programs.but(**how), results, benchmark.name, rng)
     return Source(benchmark, bench)
 
 

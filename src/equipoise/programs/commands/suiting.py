@@ -28,6 +28,8 @@ FIRST_ROUNDS = 6
 SHORTEST = 1e-3
 """Minimum number of seconds that a round is assumed to take."""
 
+NO_BENCHMARK = "it ran no test with the fixture or the marker `benchmark`"
+
 FAIR_SHARE = 3
 """One round in this number goes to the benchmark with the least time: forecasts may be wrong."""
 
@@ -45,6 +47,11 @@ class Source:
     benchmark: Benchmark
     bench: Bench
     failure: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it should have revealed benchmarks, and has none."""
+        return self.benchmark.discovers is not None and not any(run.numbers for run in self.bench.runs)
 
     @property
     def seconds(self) -> float:
@@ -75,7 +82,7 @@ def discover(bench: Bench, question: Question, rounds: Sequence[Sequence[Executi
     contests = dict(bench.contests)
     for runs in rounds:
         for name in sorted(set.intersection(*(set(run.numbers) for run in runs))):
-            if name not in contests:
+            if name not in contests and all(run.has(name) for run in runs):
                 contests[name] = Contest(question)
                 contests[name].take(by_arm(runs, name))
     bench.contests = contests
@@ -114,6 +121,15 @@ class SuiteRun:
             for source in self.sources
             for metric in source.bench.contests
         }
+
+    @property
+    def failing(self) -> dict[str, dict[str, None]]:
+        """The tests that have failed, each with the arms in which it has."""
+        found: dict[str, dict[str, None]] = {}
+        for run in (run for source in self.sources for run in source.bench.runs):
+            for name in (name for name, number in run.numbers.items() if number is None):
+                found.setdefault(name, {})[run.arm] = None
+        return found
 
     def family(self, anew: bool = False) -> BenchmarkFamily:
         """Return the claims about all benchmarks: computed again after each round of one, or 2 % of its rounds."""
@@ -216,7 +232,10 @@ def rows(run: SuiteRun) -> list[SuiteRow]:
         first = contest.question.arms[0]
         levels = [told[first] for told in contest.told if first in told]
         found.append(SuiteRow(name, metrics[name], contest.question, family.finding(name), statistics.median(levels)))
-    failed = [
-        SuiteRow(each.benchmark.name, "", None, None, failure=each.failure) for each in run.sources if each.failure
-    ]
+    failures = {each.benchmark.name: each.failure for each in run.sources if each.failure}
+    failures |= {each.benchmark.name: NO_BENCHMARK for each in run.sources if each.bench.rounds and each.is_empty}
+    failures |= {
+        name: f"it fails in {' and '.join(arms)}" for name, arms in run.failing.items() if name not in contests
+    }
+    failed = [SuiteRow(name, "", None, None, failure=failure) for name, failure in failures.items()]
     return sorted([*found, *failed], key=lambda row: ORDER["failed" if row.found is None else row.found.standing])
