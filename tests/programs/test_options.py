@@ -97,6 +97,8 @@ def test_the_output_goes_through_a_pipe():
         (["-D", "1"], "-D must be given at most once for each -P"),
         (["-L", "n", "1", "-L", "n", "2"], "must name each parameter once"),
         (["--build", "make"], "--build goes with --git"),
+        (["--git", "a..b", "-n", "old"], "--git must be without --name and --reference"),
+        (["--git", "a..b", "--reference", "./old"], "--git must be without --name and --reference"),
         (["--metric", "speed"], "--metric must be one of wall, cpu, user"),
         (["--read", "a", "--read", "a"], "must name each number once"),
         (["--read", "a=("], "--read must be NAME, NAME=REGEX or REGEX"),
@@ -153,6 +155,12 @@ def test_what_concludes_runs_after_each_run(tmp_path):
     assert "".join(lines(tmp_path / "said")) == "prc" * 6
     failing = invoke("compare", "echo 1", "echo 2", *READ, "--conclude", "false", code=4).stderr
     assert re.search(r"--conclude, after echo [12], failed, exit status 1: false", failing)
+
+
+def test_hooks_have_a_shell_and_their_time_whatever_the_programs_have(tmp_path):
+    hooks = ["--setup", "sleep 0.6 && echo s >> said", "--prepare", "echo p >> said", "--cleanup", "echo c >> said"]
+    invoke("compare", "echo 1", "echo 2", "--metric", "reading", *hooks, "-r", 2, "-N", "--timeout", "500ms")
+    assert lines(tmp_path / "said") == ["s", *"pppp", "c"]
 
 
 def test_it_does_not_stop_before_a_time():

@@ -15,7 +15,7 @@ import click
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.measuring import Job
 from equipoise.programs.commands.metrics import EVENTS, KINDS, RARE, Read, kinds, reads
-from equipoise.programs.commands.processes import LAST, RunOptions, Site, file_for
+from equipoise.programs.commands.processes import DEFAULT_SHELL, LAST, RunOptions, Site, file_for
 from equipoise.programs.question import Question
 from equipoise.runners import Revision
 
@@ -197,7 +197,7 @@ def _each(name: str, given: Sequence[str], arms: Sequence[str]) -> dict[str, str
 def setup(options: Mapping[str, Any], read: tuple[Read, ...] = (), events: Sequence[str] = ()) -> RunOptions:
     """Return the options for running programs."""
     none = options["no_shell"] or options["shell"] == "none"
-    shell = () if none else ("sh",) if options["shell"] == "default" else tuple(shlex.split(options["shell"]))
+    shell = () if none else DEFAULT_SHELL if options["shell"] == "default" else tuple(shlex.split(options["shell"]))
     stdin, stdout = file_for(options["stdin"]), options["stdout"]
     if not Path(stdin).exists():
         raise click.UsageError(f"--input must be a file, got {options['stdin']}")

@@ -160,6 +160,10 @@ def _measured(commands: Sequence[str], names: Sequence[str], log: Path | None, o
     given = settings(options["lists"], options["scans"], options["steps"])
     if given[0] and options["revisions"]:
         raise click.UsageError("-L and -P must be without --git: --suite measures many commands in each revision")
+    if options["revisions"] and (names or options["reference"] is not None):
+        raise click.UsageError(
+            "--git must be without --name and --reference: revisions have names, the first is compared"
+        )
     commands, names, put, options = scanned(commands, names, given, options)
     with ExitStack() as stack:
         stack.enter_context(interruptible())

@@ -23,6 +23,7 @@ CALIBRATIONS = 50
 FLOOR_MARGIN = 1.1
 """Margin of the memory floor: the launcher passes on its size, which grows by some pages while it works."""
 
+DEFAULT_SHELL = ("sh",)
 
 LAST = Read("reading")
 """The last printed number."""
@@ -52,17 +53,18 @@ class RunOptions:
     """The options for running programs.
 
     Attributes:
-        shell: Words of the shell that runs the command lines; empty if they are split into words here.
+        shell: Words of the shell that runs the command lines; empty if they are split into words here. Hooks have one
+            anyway.
         stdin: File for standard input.
         stdout: File for standard output; `None` to share ours, as standard error does.
         piped: Whether standard output goes through a pipe instead, and is discarded.
-        timeout: Seconds after which a program is stopped; 0 for never.
+        timeout: Seconds after which a measured program is stopped; 0 for never.
         ignore_failure: Whether the time of a failed program counts.
         reads: The numbers to read from the output; empty to ignore it.
         events: The events that the kernel counts: names of `EVENTS`.
     """
 
-    shell: tuple[str, ...] = ("sh",)
+    shell: tuple[str, ...] = DEFAULT_SHELL
     stdin: str = os.devnull
     stdout: str | None = os.devnull
     timeout: float = 0.0
@@ -162,8 +164,8 @@ class Programs:
         return Execution(arm, **net, rss=memory, exit=ended.exit, reading=last, numbers=numbers)
 
     def do(self, command: str, place: Site = HERE) -> None:
-        """Run a command line whose cost does not matter, with a shell if there is one."""
-        ended = self._ran(self.setup.words(command), place)
+        """Run a command line whose cost does not matter: in a shell, for as long as it takes."""
+        ended = self._ran([*(self.setup.shell or DEFAULT_SHELL), "-c", command], place)
         if ended.exit:
             raise FailedError(status(ended.exit), ended.err)
 
@@ -176,7 +178,7 @@ class Programs:
             stdout=setup.stdout,
             capture=measured and (setup.piped or bool(setup.reads)),
             complaints=setup.stdout is not None,
-            timeout=setup.timeout,
+            timeout=setup.timeout if measured else 0.0,
             folder=place.folder,
             cores=place.cores,
             events=[EVENTS[name] for name in setup.events] if measured else (),
