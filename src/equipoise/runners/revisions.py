@@ -40,16 +40,16 @@ class Revision:
 def ends(text: str) -> tuple[str, ...]:
     """Return the two revisions of a range; a single revision is compared with the working tree.
 
-    Three dots begin at the last common commit of the two, as in git.
+    As in git, three dots begin at the last common commit of the two, and a range without an end ends at HEAD.
 
     Example:
         >>> ends("main..HEAD"), ends("v1.2"), ends("main..")
-        (('main', 'HEAD'), ('v1.2', ''), ('main', ''))
+        (('main', 'HEAD'), ('v1.2', ''), ('main', 'HEAD'))
         >>> ends("main...HEAD")
         ('main...HEAD', 'HEAD')
     """
-    first, _, second = text.partition("..")
-    common, second = second.startswith("."), second.removeprefix(".")
+    first, dots, second = text.partition("..")
+    common, second = second.startswith("."), second.removeprefix(".") or ("HEAD" if dots else HERE)
     if not first or second.startswith(".") or ".." in second:
         raise ValueError(f"--git must be a revision or a range of two such as main..HEAD, got {text!r}")
     return text if common else first, second
