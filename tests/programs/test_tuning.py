@@ -455,3 +455,10 @@ def test_settings_may_stand_behind_one_start():
     assert "Start: n = 2, m = 8\n" in said
     result = CliRunner().invoke(main, ["tune", "./server", "{n=1..9}"])
     assert "TEMPLATE must be one command line in quotes, got 2 words: ./server {n=1..9}" in result.stderr
+
+
+def test_an_event_of_which_there_may_be_none_has_no_logarithm():
+    found = goals(objective=["-context-switches"], limits=["major-faults <= 3"])
+    run = Execution("", 1.0, 1.0, 0.0, None, numbers={"context-switches": 0.0, "major-faults": 0.0})
+    assert found.value(run, 0.0) == {"context_switches": 0.0, "major_faults": 0.0}
+    assert {question.scale for question in found.questions().values()} == {"difference"}

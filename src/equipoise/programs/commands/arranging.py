@@ -14,7 +14,7 @@ import click
 
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.measuring import Job
-from equipoise.programs.commands.metrics import EVENTS, KINDS, RARE, Read, kinds, reads
+from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, has_ratio, kinds, reads
 from equipoise.programs.commands.processes import DEFAULT_SHELL, LAST, RunOptions, Site, file_for
 from equipoise.programs.question import Question
 from equipoise.runners import Revision
@@ -102,8 +102,7 @@ def question(
 ) -> Question:
     """Return the question about one metric, with its usual scale and margin."""
     kind = kinds(read)[metric]
-    counted = metric in EVENTS and metric not in RARE
-    scale = options["scale"] or ("difference" if kind == "reading" and not counted else "ratio")
+    scale = options["scale"] or ("ratio" if has_ratio(metric, kind) else "difference")
     margin, limit = (_size(f"--{name}", options[name.replace("-", "_")], scale) for name in ("margin", "fail-above"))
     usual = SAME_TIME if scale == "ratio" else 0.0
     sense = {"higher": options["higher"], "scale": scale, "kind": kind, "null": null}

@@ -259,7 +259,7 @@ def _measuring(home: _Home, *versions: Mapping[str, str]) -> Iterator[Make]:
 
                 def measure(seed: int) -> float:
                     if about["build"] and home.first_time(version):
-                        programs.do(shlex.join(["sh", "-c", about["build"]]), place)
+                        programs.do(about["build"], place)
                     line = shlex.join(word.replace("{seed}", str(seed)) for word in about["words"])
                     return programs.but(timeout=about["timeout"] or limit).run("", line, place).value(read.name)
 

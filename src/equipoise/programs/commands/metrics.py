@@ -105,6 +105,11 @@ def kinds(read: Sequence[Read]) -> Mapping[str, Kind]:
     return {**KINDS, **dict.fromkeys(EVENTS, "reading"), **dict.fromkeys((each.name for each in read), "reading")}
 
 
+def has_ratio(metric: str, kind: Kind) -> bool:
+    """Return whether a metric is compared by its ratio: times, memory, and events that every program has."""
+    return kind != "reading" or (metric in EVENTS and metric not in RARE)
+
+
 def last_number(out: str) -> float:
     r"""Return the last number that a program printed; for a last line of JSON, its "value".
 

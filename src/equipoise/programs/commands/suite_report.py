@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 from equipoise.cli.common import printable
 from equipoise.programs.commands.exporting import Results, as_code, finding_data
 from equipoise.programs.commands.suiting import SuiteRow
-from equipoise.programs.findings import FAILED, UNDECIDED
-from equipoise.programs.phrases import ADJECTIVES, amount, short
+from equipoise.programs.findings import FAILED, UNDECIDED, Finding
+from equipoise.programs.phrases import ADJECTIVES, amount, counted, short
+from equipoise.programs.question import Question
 
 Case = tuple[str, str, str]
 """A test case: its name, its result (`passed`, `failure`, `skipped` or `error`), and the reason."""
@@ -38,7 +39,7 @@ def summary(rows: Sequence[SuiteRow], arms: Sequence[str], alpha: float) -> str:
     words = [word(row) for row in rows]
     counts = ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words)) or "none was measured"
     return (
-        f"{arms[1]} against {arms[0]}, {len(rows)} benchmark{'s' * (len(rows) != 1)}: {counts}. "
+        f"{arms[1]} against {arms[0]}, {counted(len(rows), 'benchmark')}: {counts}. "
         f"At most {100 * alpha:g} % of the claims are false, on average."
     )
 
@@ -79,26 +80,32 @@ def _row_data(row: SuiteRow) -> dict[str, Any]:
 
 def cases(rows: Sequence[SuiteRow]) -> list[Case]:
     """Return a test case for every benchmark."""
-    kinds = {"fails": "failure", "slower": "failure", "larger": "failure", "failed": "error", "open": "skipped"}
-    found = []
-    for row in rows:
-        worse = row.found is not None and row.found.standing == "worse"
-        text = row.failure if row.found is None else size(row)
-        found.append((row.name, "failure" if worse else kinds.get(word(row), "passed"), text))
-    return found
+    return [
+        (row.name, "error", row.failure)
+        if row.found is None or row.question is None
+        else (row.name, outcome(row.found, row.question), size(row))
+        for row in rows
+    ]
 
 
 def cases_of(results: Results) -> list[Case]:
     """Return a test case for every command that is compared with the first, by each metric."""
-    found = []
-    for metric, verdict in results.verdicts.items():
-        question = verdict.question
-        for each in verdict.against_first:
-            worse = each.gate == FAILED if question.fail_above is not None else each.standing == "worse"
-            is_open = each.gate == UNDECIDED if question.fail_above is not None else each.standing == "open"
-            kind = "failure" if worse else "skipped" if is_open else "passed"
-            found.append((f"{each.second} against {each.first}, {metric}", kind, short(each, question)))
-    return found
+    return [
+        (
+            f"{found.second} against {found.first}, {metric}",
+            outcome(found, verdict.question),
+            short(found, verdict.question),
+        )
+        for metric, verdict in results.verdicts.items()
+        for found in verdict.against_first
+    ]
+
+
+def outcome(found: Finding, question: Question) -> str:
+    """Return what came of the test case of a finding."""
+    if question.fail_above is not None:
+        return {FAILED: "failure", UNDECIDED: "skipped"}.get(found.gate, "passed")
+    return {"worse": "failure", "open": "skipped"}.get(found.standing, "passed")
 
 
 def as_junit(found: Sequence[Case]) -> str:

@@ -21,7 +21,7 @@ import click
 from equipoise.answer import FrontPoint, LimitEstimate, Usability
 from equipoise.programs.calling import SAME_TIME
 from equipoise.programs.commands.arranging import SECONDS
-from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, kinds, reads
+from equipoise.programs.commands.metrics import EVENTS, KINDS, Read, has_ratio, kinds, reads
 from equipoise.programs.commands.processes import LAST
 from equipoise.programs.comparison_log import Execution
 from equipoise.programs.phrases import amount
@@ -144,8 +144,8 @@ class Goals:
             number.name: Question(
                 ("start", "best"),
                 higher=higher,
-                scale="difference" if number.kind == "reading" and number.name not in EVENTS else "ratio",
-                margin=0.0 if number.kind == "reading" and number.name not in EVENTS else SAME_TIME,
+                scale="ratio" if has_ratio(number.name, number.kind) else "difference",
+                margin=SAME_TIME if has_ratio(number.name, number.kind) else 0.0,
                 alpha=0.05 / len(self.objectives),
                 kind=number.kind,
             )
@@ -211,5 +211,5 @@ def _interval(number: Number, numbers: Sequence[float], plus: str = "") -> str:
 def _number(name: str, read: Sequence[Read], log: bool | None) -> Number:
     """Return a number by name; by default times, memory and events are logarithms."""
     kind = kinds(read).get(name, "reading")
-    ratio = kind != "reading" or name in EVENTS
+    ratio = has_ratio(name, kind)
     return Number(name, kind, ratio if log is None else log and ratio)
