@@ -200,6 +200,14 @@ def test_a_program_that_prints_no_number_says_why():
     assert "\n  no GPU\n" in said
 
 
+def test_what_is_known_before_a_failure_is_said():
+    failing = "echo x >> runs; test $(wc -l < runs) -lt 4 && echo 2"
+    result = invoke("compare", "echo 1", failing, "--metric", "reading", code=4)
+    assert "Stopped by a failure: this is the verdict so far." in result.stderr
+    assert f"{failing} failed, exit status 1" in result.stderr
+    assert "after 3 rounds" in result.stdout
+
+
 def test_several_metrics_of_one_run():
     options = ["--read", "ms", "--read", r"mb=used (\d+)", "--metric", "ms", "--metric", "mb", "-r", 9]
     arms = ["-n", "a", "echo ms: 12, used 7", "-n", "b", "echo ms: 13, used 7"]

@@ -254,7 +254,8 @@ def _read(log: Path, options: Mapping[str, Any]) -> Outcome:
 
 def _note(report: Results, bench: Bench, shell_cost: float, early: Early | None) -> str:
     """Return the notes that a reader of the verdict needs."""
-    notes = [] if early is None else ["Interrupted: this is the verdict so far."]
+    why = "Interrupted" if isinstance(early, KeyboardInterrupt) else "Stopped by a failure"
+    notes = [] if early is None else [f"{why}: this is the verdict so far."]
     more = [verdict.more for verdict in report.verdicts.values() if verdict.more is not None]
     if bench.rounds and more:
         each = statistics.median(bench.seconds(runs) for runs in bench.rounds)
