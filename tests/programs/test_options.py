@@ -97,6 +97,7 @@ def test_the_output_goes_through_a_pipe():
         (["-D", "1"], "-D must be given at most once for each -P"),
         (["-L", "n", "1", "-L", "n", "2"], "must name each parameter once"),
         (["--build", "make"], "--build goes with --git"),
+        (["--reference-name", "old"], "--reference-name must be with --reference"),
         (["--git", "a..b", "-n", "old"], "--git must be without --name and --reference"),
         (["--git", "a..b", "--reference", "./old"], "--git must be without --name and --reference"),
         (["--metric", "speed"], "--metric must be one of wall, cpu, user"),

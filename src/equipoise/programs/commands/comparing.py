@@ -113,6 +113,8 @@ def compare(commands: tuple[str, ...], names: tuple[str, ...], **options: Any) -
     check_files(files)
     if options["show_output"]:
         options["stdout"] = "inherit"
+    if options["reference"] is None and options["reference_name"] is not None:
+        raise click.UsageError("--reference-name must be with --reference: use --name for other commands")
     if options["reference"] is not None:
         commands = (options["reference"], *commands)
         if names or options["reference_name"] is not None:
