@@ -213,7 +213,7 @@ def test_wrong_arguments():
         eq.Gate(model(1.0)).test(3.0, "x")
     with pytest.raises(ValueError, match="`alpha` must lie"):
         eq.Gate(model(1.0), alpha=2.0)
-    with pytest.raises(eq.LogError, match="checksum is wrong"):
+    with pytest.raises(eq.LogError, match="it has no checksum"):
         eq.Gate(model(1.0), log=__file__)
     with pytest.raises(RuntimeError, match="begin one first"):
         Stream().standing()
