@@ -90,6 +90,7 @@ def board(
     click.echo("\n".join(score.to_json() for score in scores) if as_json else lab.report(scores))
     if page is not None:
         with pictures():
+            page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(lab.page(scores), encoding="utf-8")
         click.echo(f"Page: {page}", err=True)
     for each in broken:

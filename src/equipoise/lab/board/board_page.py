@@ -19,11 +19,14 @@ COLUMNS = 4
 OTHERS = ("#88CCEE", "#DDCC77", "#CC6677", "#661100", "#6699CC", "#AA4466", "#4477AA", "#228833", "#CCBB44")
 """Paul Tol's colors, for learners without a color in the style."""
 
-STYLE = """body { font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em; color: #222 }
-table { border-collapse: collapse; margin: 1em 0; display: block; overflow-x: auto }
-td, th { padding: .2em .7em; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap }
-td:first-child, th:first-child { text-align: left }
-.curves { overflow-x: auto } svg { width: 100%; min-width: 700px; height: auto }"""
+STYLE = """.board table { border-collapse: collapse; margin: 1em 0; display: block; overflow-x: auto; font-size: .85em }
+.board :is(td, th) { padding: .2em .4em; border-bottom: 1px solid #8884; text-align: right; white-space: nowrap }
+.board :is(td, th):first-child { text-align: left }
+.board .curves { overflow-x: auto } .board svg { width: 100%; min-width: 700px; height: auto }"""
+"""The look of the fragment: tables and pictures wider than the page scroll by themselves."""
+
+BODY = "body { font: 15px/1.5 sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em; color: #222 }"
+"""The look of the whole page."""
 
 
 def page(scores: Sequence[Score]) -> str:
@@ -34,7 +37,7 @@ def page(scores: Sequence[Score]) -> str:
         >>> page(stored()).startswith("<!doctype html>")
         True
     """
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{STYLE}</style>'
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{BODY}</style>'
     head += "<title>The board</title>"
     body = f"<h1>The board</h1>\n{fragment(scores)}"
     return f"<!doctype html>\n<html lang=en><head>{head}</head><body>{body}</body></html>\n"
@@ -42,16 +45,16 @@ def page(scores: Sequence[Score]) -> str:
 
 def fragment(scores: Sequence[Score]) -> str:
     """Return the tables and pictures as an HTML fragment, for a page of the documentation."""
-    parts = [f"<p>{escape(LEGEND)}</p>"]
+    parts = [f'<div class="board">\n<style>{STYLE}</style>', f"<p>{escape(LEGEND)}</p>"]
     for kind in KINDS:
         own = [score for score in scores if tasks()[score.task].kind == kind]
         if own:
             tables = html_table(standings_table(standings(scores, kind))), html_table(regret_table(scores, kind))
             parts += [f"<h2>{escape(kind.capitalize())}</h2>", tables[0], curves(own), tables[1]]
-    packages = sorted({score.package for score in scores if score.package})
+    packages = sorted({name for score in scores for name in (f"equipoise {score.version}", score.package) if name})
     parts.append(f"<p>Versions: {escape(', '.join(packages))}.</p>")
     absent = "; ".join(f"{name}: {why}" for name, why in ABSENT.items())
-    parts.append(f"<p>Not on the board: {escape(absent)}.</p>")
+    parts.append(f"<p>Not on the board: {escape(absent)}.</p>\n</div>")
     return "\n".join(parts) + "\n"
 
 
