@@ -97,8 +97,8 @@ class _Sections(click.Group):
             if error.errno == errno.EPIPE:  # `| head` stopped reading: click exits silently
                 raise
             discard_unwritten()
-            what = "the answer could not be printed" if error.filename is None else str(error.filename)
-            raise click.ClickException(printable(f"{what}: {error.strerror or error}")) from error
+            unnamed = "the answer could not be printed" if error.errno is not None else type(error).__name__
+            raise click.ClickException(printable(f"{error.filename or unnamed}: {error.strerror or error}")) from error
         except KeyboardInterrupt:
             sys.exit(INTERRUPTED)
 

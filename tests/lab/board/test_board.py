@@ -1,7 +1,9 @@
 """The board: tasks are what they say, every learner plays by three functions, results merge, the page has them all."""
 
 import gzip
+import importlib
 import json
+import re
 import sys
 import types
 from dataclasses import replace
@@ -20,6 +22,7 @@ from equipoise.lab.board import (
     Seated,
     Throttle,
     contest,
+    fragment,
     listed,
     merged,
     page,
@@ -159,8 +162,21 @@ def test_a_learner_of_ones_own_takes_part():
     assert score.cumulative < play(("camel2, none", "random", 0)).cumulative
     with pytest.raises(ValueError, match="must be one of default, UCB"):
         listed("nobody")
-    with pytest.raises(ValueError, match="must be found by Python"):
+    with pytest.raises(ValueError, match=r"must be found by Python, got .*: AttributeError: module"):
         listed(f"{__name__}:Nobody")
+    with pytest.raises(ValueError, match="or your own as"):
+        listed(":Hill")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"), [("class Odd(:", "SyntaxError: "), ("raise RuntimeError('no key')", "RuntimeError: no key")]
+)
+def test_a_module_that_cannot_be_imported_is_named_with_its_error(text, rule, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    name = f"odd_{rule[:6].lower()}"
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"`learner` must be found by Python, got '{name}:Odd': {rule}"):
+        listed(f"{name}:Odd")
 
 
 def test_a_bound_is_scored_in_units():
@@ -253,12 +269,16 @@ def test_a_seated_learner_is_told_what_it_asked_for():
         entrant.tell({"q": 0.5}, 1.0)
 
 
-def test_who_is_left_out_is_said_with_the_reason():
+def test_who_is_left_out_is_said_with_the_reason(monkeypatch):
     reasons = skipped(["A100, none", "oats, 2 a batch"], ["CMA", "Xopt-TD", "random"])
     assert "random" not in {learner for _, learner in reasons}
     assert reasons["oats, 2 a batch", "Xopt-TD"] in ("it takes numbers only", LISTED["Xopt-TD"].missing)
-    absent = replace(LISTED["Ax"], modules=("no_such_module",))
-    assert absent.missing == "needs no_such_module: pip install ax-platform"
+    absent = replace(LISTED["GPSampler"], modules=("optuna", "no_such_module"))
+    assert absent.missing == "needs no_such_module: pip install no_such_module"  # not what it has
+    find = importlib.util.find_spec
+    with monkeypatch.context() as patch:
+        patch.setattr(importlib.util, "find_spec", lambda name: None if name in ("ax", "optuna") else find(name))
+        assert LISTED["Ax"].missing == "needs ax: pip install ax-platform"
     assert not set(ABSENT) & set(LISTED)
     assert skipped(["oats, 2 a batch"], ["HEBO"]) == {("oats, 2 a batch", "HEBO"): ABSENT["HEBO"]}
 
@@ -380,6 +400,16 @@ def test_the_page_has_every_kind_and_task_and_names_who_is_absent():
     assert "## Tables" in report(scores)
 
 
+def test_the_fragment_styles_itself_and_nothing_around_it():
+    text = fragment([a_score(version="0.3.0")])
+    (style,) = re.findall("<style>(.*?)</style>", text, re.DOTALL)
+    assert all(rule.split("{")[0].strip().startswith(".board ") for rule in style.split("}") if rule.strip())
+    assert all(wide in style for wide in (".board table { ", ".curves { overflow-x: auto }", ".board svg { "))
+    assert text.startswith('<div class="board">')
+    assert text.count("<div") == text.count("</div>")
+    assert "Versions: equipoise 0.3.0." in text
+
+
 # --- the command --------------------------------------------------------------------------------------------------
 
 
@@ -406,3 +436,18 @@ def test_the_command_runs_merges_and_writes_a_page(tmp_path):
     assert {name[:26].strip() for name in names} == {*tasks(), *LISTED, *ABSENT, ""}
     assert [name[:26].strip() for name in names if name.endswith("small board")] == sorted(SMALL, key=[*tasks()].index)
     assert "HEBO                      HEBO 0.3.6 did not install with the others" in names
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+    def late(*args):
+        raise TimeoutError("Timed out trying to connect to tcp://127.0.0.1:9")
+
+    monkeypatch.setattr("equipoise.lab.board.contest", late)
+    done = invoke("bench", "board", "--task", "oats, 2 a batch", "--learner", "random", "--jobs", "1", code=1)
+    assert "Error: TimeoutError: Timed out trying to connect to tcp" in done.stderr
+
+
+def test_the_folder_of_a_page_is_made(tmp_path):
+    target = tmp_path / "new" / "board.html"
+    invoke("bench", "board", "--seeds", 0, "--stored", "--page", target)
+    assert target.exists()

@@ -19,6 +19,9 @@ from equipoise.optimizer import Optimizer
 from equipoise.policies import UCB
 from equipoise.spaces import Float, Space
 
+DISTRIBUTIONS: Mapping[str, str] = {"ax": "ax-platform", "wdbo_algo": "wdbo-algo"}
+"""The distributions that are not named like their modules."""
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -42,7 +45,8 @@ class Listed:
     def missing(self) -> str | None:
         """The missing packages; `None` if everything is installed."""
         absent = [name for name in self.modules if importlib.util.find_spec(name) is None]
-        return f"needs {', '.join(absent)}: pip install {self.package}" if absent else None
+        wanted = " ".join(DISTRIBUTIONS.get(name, name) for name in absent)
+        return f"needs {', '.join(absent)}: pip install {wanted}" if absent else None
 
     @property
     def version(self) -> str:
@@ -109,13 +113,13 @@ def listed(name: str) -> Listed:
     if name in LISTED:
         return LISTED[name]
     module, _, attribute = name.partition(":")
-    if not attribute:
+    if not module or not attribute:
         known = ", ".join(LISTED)
         raise ValueError(f'`learner` must be one of {known}, or your own as "module:Class", got {name!r}')
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         make = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"`learner` must be found by Python, got {name!r}: {error}") from error
+    except Exception as error:  # a module of yours may raise any error
+        raise ValueError(f"`learner` must be found by Python, got {name!r}: {type(error).__name__}: {error}") from error
     return Listed(make)
