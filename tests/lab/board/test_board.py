@@ -3,6 +3,7 @@
 import gzip
 import importlib
 import json
+import logging
 import re
 import sys
 import types
@@ -33,7 +34,7 @@ from equipoise.lab.board import (
     stored,
     tasks,
 )
-from equipoise.lab.board.entrants import admitted
+from equipoise.lab.board.entrants import admitted, quiet
 from equipoise.lab.board.scaled_functions import FAMILIES, in_units, log_bowl
 from equipoise.lab.board.standings import ratio
 from equipoise.lab.board.turbo import CANDIDATES, FIRST, LEAST, MOST, TrustRegion
@@ -189,6 +190,7 @@ def test_a_run_is_the_same_again():
     assert replace(play(job), milliseconds=0) == replace(play(job), milliseconds=0)
 
 
+@pytest.mark.filterwarnings("ignore")  # rivals' packages
 @pytest.mark.parametrize("learner", [name for name in LISTED if listed(name).missing is None])
 def test_every_learner_that_is_installed_plays(learner):
     task = tasks()[
@@ -203,6 +205,19 @@ def test_every_learner_that_is_installed_plays(learner):
     best, bound = entrant.best()
     assert instrument.space.valid(instrument.space.encode(best)[None]).all()
     assert np.isnan(bound) or bound > 0
+
+
+@pytest.mark.filterwarnings("ignore")  # rivals' packages
+@pytest.mark.parametrize("learner", [name for name in LISTED if listed(name).missing is None])
+def test_every_learner_goes_on_when_it_has_tried_all_settings(learner):
+    instrument = tasks()["oats, 2 a batch"].start(0)  # twelve settings
+    if LISTED[learner].refuses(instrument.space):
+        pytest.skip("numbers only")
+    entrant = LISTED[learner].make(instrument.space, 16, 0)
+    for _ in range(16):
+        x = entrant.ask()
+        entrant.tell(x, instrument.read(x))
+    assert instrument.regret(entrant.best()[0]) >= 0
 
 
 def test_the_optunas_samplers_keep_to_a_constraint():
@@ -261,6 +276,14 @@ def test_numbers_are_put_back_into_their_range_if_rounding_moved_them():
     for x, rule in (({"q": -1.1, "n": 2}, "must lie within"), ({"q": 3.0, "n": 2}, "must satisfy the constraint")):
         with pytest.raises(ValueError, match=rule):
             admitted(space, x)
+
+
+def test_a_rival_is_silent_and_others_are_heard(caplog):
+    log = logging.getLogger("a rival")
+    with quiet():
+        log.warning("no")
+    log.warning("yes")
+    assert [record.message for record in caplog.records] == ["yes"]
 
 
 def test_a_seated_learner_is_told_what_it_asked_for():

@@ -51,8 +51,9 @@ class BoTorch:
         """Return the measured setting with the largest posterior mean."""
         import torch
 
-        with torch.no_grad():
-            mean = self._model().posterior(tensor(self._memory.X)).mean
+        model = self._model()  # a fit needs gradients
+        with torch.no_grad(), quiet():
+            mean = model.posterior(tensor(self._memory.X)).mean
         return self._memory.space.decode(self._memory.X[int(mean.argmax())]), math.nan
 
     def _model(self) -> Any:

@@ -1,5 +1,6 @@
 """The interface of learners on the board, `ask`, `tell` and `best`, and an adapter for our own learners."""
 
+import logging
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -42,10 +43,15 @@ Maker = Callable[[Space, int, int], Entrant]
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the warnings of a rival: we cannot fix them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    """Silence the warnings and the log of a rival: we cannot fix them."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 def admitted(space: Space, x: Any) -> Point:

@@ -1,6 +1,5 @@
 """Other platforms on the board: Ax, SMAC, Xopt and W-DBO, each used as its documentation recommends."""
 
-import logging
 import math
 import time
 from pathlib import Path
@@ -20,6 +19,8 @@ LAST = 20
 class Ax:
     """Ax's `Client` with its defaults: Sobol' settings, then a Gaussian process with qLogNEI.
 
+    It proposes no setting twice; if it has tried all settings, it reads the best one again.
+
     Args:
         space: The space of settings; a constraint is refused.
         readings: Not used.
@@ -28,26 +29,35 @@ class Ax:
 
     def __init__(self, space: Space, readings: int, seed: int) -> None:
         import torch
-        from ax.api.client import Client
 
-        logging.getLogger("ax").setLevel(logging.ERROR)
         torch.set_num_threads(1)
         torch.manual_seed(seed)
-        self._client, self._trial = Client(random_seed=seed), 0
+        self._trial: int | None = 0  # None if no setting is left
         with quiet():
+            from ax.api.client import Client
+
+            self._client = Client(random_seed=seed)
             self._client.configure_experiment([_of_ax(name, p) for name, p in space.parameters.items()])
             self._client.configure_optimization("reading")
 
     def ask(self) -> Point:
-        """Return the setting to read next."""
-        with quiet():
-            ((self._trial, x),) = self._client.get_next_trials(1).items()
-        return dict(x)
+        """Return the setting to read next: the best one again if it has tried all settings."""
+        from ax.exceptions.core import SearchSpaceExhausted
+
+        if self._trial is not None:
+            try:
+                with quiet():
+                    ((self._trial, x),) = self._client.get_next_trials(1).items()
+                return dict(x)
+            except SearchSpaceExhausted:
+                self._trial = None
+        return self.best()[0]
 
     def tell(self, x: Point, reading: float) -> None:
         """Report the reading of the proposed setting."""
-        with quiet():
-            self._client.complete_trial(self._trial, {"reading": reading})
+        if self._trial is not None:
+            with quiet():
+                self._client.complete_trial(self._trial, {"reading": reading})
 
     def best(self) -> tuple[Point, float]:
         """Return the setting that it considers best."""
@@ -100,7 +110,7 @@ class Smac:
         try:
             with quiet():
                 self._trial = self._facade.ask()
-        except ConfigurationSpaceExhaustedException:
+        except (ConfigurationSpaceExhaustedException, StopIteration):  # the second from the second time on
             self._trial = None
             return self.best()[0]
         return self._point(self._trial.config)
