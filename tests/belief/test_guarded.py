@@ -199,3 +199,31 @@ def test_what_many_duels_come_to_is_kept_while_their_number_hardly_grows():
     assert under_model(few, data.since(0, 104), 104, model).digest is few.digest
     assert 0.15 < few.regularizer < 0.4
     assert 0.15 < many.regularizer < 0.4
+
+
+def under_a_season(readings, seed, lie=0.0):
+    """The belief from pairs of random points and their duels, under a wave of 7 readings; a lie changes the duels."""
+    rng = np.random.default_rng(seed)
+    form, told = Form(np.ones(2), np.arange(2), TRACKED), []
+    for k in range(readings // 2):
+        x, z = rng.random((2, 2)), 0.1 * rng.normal(size=2)
+        wave = np.sin(2 * math.pi * (2 * k + np.array([1.0, 2.0])) / 7)
+        y = 1.4 * np.sin(9 * x).sum(axis=1) + wave + z
+        told += [eq.Comparison(x[i], None, float(y[i]), time=2.0 * k + i + 1, pair=k) for i in range(2)]
+        told.append(eq.Comparison(x[0], x[1], (1 - lie) * float(y[0] - y[1])))
+    return after(LearnedBelief.prior(LearnedModel(form, guard=3.0)), told).refitted()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_duels_under_a_season_are_as_noisy_as_it_makes_them(seed):
+    belief = under_a_season(80, seed)
+    assert belief.form.period == pytest.approx(7, rel=0.01)
+    changed = 1 - math.cos(2 * math.pi / 7)  # mean square of what the wave changes between two readings
+    assert 0.5 * changed < belief.duels.regularizer < 2 * changed
+    assert not belief.contradicted
+
+
+def test_duels_that_contradict_are_believed_under_a_season_too():
+    belief = under_a_season(160, 0, lie=2.0)
+    assert belief.form.period == pytest.approx(7, rel=0.01)
+    assert belief.contradicted

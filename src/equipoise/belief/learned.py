@@ -5,6 +5,7 @@ random, so the posterior of the duels is unbiased for any offset. If the duels s
 that their leader beats the modeled one, the duels are trusted (METHOD section 7).
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -195,8 +196,7 @@ class LearnedBelief(Lazy):
             return new
         pairs = [each for each in comparisons if each.second is not None]
         news = [each for each in pairs if not says_nothing(*direction(each))]
-        known = Model(new.exact.kernel, 2 * new.exact.regularizer)
-        duels = under_model(self.duels, Observations.of(news) if news else None, len(pairs), known)
+        duels = under_model(self.duels, Observations.of(news) if news else None, len(pairs), new._of_duels)
         return replace(new, duels=duels)
 
     @cached_property
@@ -271,11 +271,18 @@ class LearnedBelief(Lazy):
 
     def _guarded(self) -> Self:
         """Return the belief with its duels under the kernel of the changed model."""
-        kernel, noise = self.exact.kernel, self.exact.regularizer
-        if self.duels is None or kernel == self.duels.kernel:
-            return self
         duels = self.duels
-        return replace(self, duels=under_model(duels, duels.source, duels.comparisons, Model(kernel, 2 * noise)))
+        if duels is None or self.exact.kernel == duels.kernel:
+            return self
+        return replace(self, duels=under_model(duels, duels.source, duels.comparisons, self._of_duels))
+
+    @property
+    def _of_duels(self) -> Model:
+        """The model of the duels: the noise of two readings, and what a season changes from one to the next."""
+        accounts, offset, noise = accounts_of(self.form.law), self.exact.offset, 2 * self.exact.regularizer
+        if accounts is not None and accounts.period and offset is not None:
+            noise += 2 * offset.unit**2 * offset.values[-1] * (1 - math.cos(2 * math.pi / accounts.period))
+        return Model(self.exact.kernel, noise)
 
     def _relearned(self, understood: Sequence[Comparison], learned: Learned) -> Self:
         """Return the relearned belief without updating the duels that guard it."""
