@@ -44,3 +44,39 @@ def test_a_best_setting_at_a_limit_is_said(tmp_path):
     assert opt.recommend().x == {"n": 3, "m": 2}
     text = answered(application(Studies(tmp_path / "study.jsonl")), home("study.jsonl"))[1]
     assert "It is at the limit of n: beyond, it may be better." in text
+
+
+def test_every_number_of_a_reading_is_asked_about(tmp_path):
+    path = tmp_path / "study.jsonl"
+    parts = {"objective": "flux", "limits": ["loss <= 3"], "kernel": None}
+    opt = begun(path, **parts)
+    for k in range(6):
+        opt.tell(opt.ask(worker="page"), {"flux": 5.0 + 0.1 * k, "loss": 2.0 - 0.1 * k})
+    app, place = application(Studies(path)), home("study.jsonl")
+    assert '<span class="unit">nA</span>' in answered(app, place, {"do": "ask"}, **{"hx-request": "true"})[1]
+    form = {"do": "answer", "trial": 6, "value-flux": "5.2", "value-loss": "1900"}
+    status, text = answered(app, place, form)
+    assert (status, "Is loss = 1900 right? It is " in text) == (409, True)
+    assert '<input type="hidden" name="sure" value="flux=5.2 loss=1900">' in text
+    assert answered(app, place, form | {"value-flux": "5300", "value-loss": "1.9"})[0] == 409
+    assert answered(app, place, form | {"sure": "flux=5.2 loss=1900"})[0] == 303
+
+
+def test_a_reading_that_the_study_set_aside_is_no_measure_of_the_next(tmp_path):
+    opt = begun(tmp_path / "study.jsonl", readings=12, kernel=None)
+    opt.tell(opt.ask(worker="page"), 1e6)
+    assert opt.records()[-1].aside
+    app, place = application(Studies(tmp_path / "study.jsonl")), home("study.jsonl")
+    answered(app, place, {"do": "ask"})
+    assert answered(app, place, {"do": "answer", "trial": 13, "value": "1e6"})[0] == 409
+
+
+def test_a_share_is_asked_about(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = begun(path, likelihood=eq.likelihoods.Binomial(), kernel=None)
+    for k in range(6):
+        opt.tell(opt.ask(worker="page"), (10.0 + k % 2, 1000.0))
+    app, place = application(Studies(path)), home("study.jsonl")
+    answered(app, place, {"do": "ask"})
+    assert answered(app, place, {"do": "answer", "trial": 6, "value": "11/100"})[0] == 409
+    assert answered(app, place, {"do": "answer", "trial": 6, "value": "11/1000"})[0] == 303

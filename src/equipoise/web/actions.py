@@ -5,7 +5,7 @@ A form names its question and the state that it showed, so an outdated one is re
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from statistics import median
@@ -14,7 +14,7 @@ from typing import Any
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import printable
 from equipoise.study import Record, way
-from equipoise.web.forms import DoubtError, Fields, RefusedError, circumstances, count, number, words
+from equipoise.web.forms import DoubtError, Fields, RefusedError, as_text, circumstances, count, number, words
 from equipoise.web.known import in_sentences, recommended
 from equipoise.web.now import Mode, answer_of, clock, context_given, numbers, told_of
 from equipoise.web.station import Station
@@ -42,24 +42,35 @@ def answer(station: Station, given: Fields) -> list[str]:
         return [f"{form.noun.capitalize()} {record.trial} was already {form.said(told['value'])}."]
     if record.steps is None:
         told |= circumstances(given)
-        if given.get("sure") != given.get("value"):
+        if given.get("sure") != as_text(told["value"]):
             _must_be_likely(station, told["value"])
     return _told(station, record, given, **told)
 
 
-def _must_be_likely(station: Station, value: Any) -> None:
-    """Question a reading that is much further out than all others, before it is told."""
-    others = [record.level for record in station.opt.records(aside=False) if record.value is not None]
-    if not isinstance(value, float) or not math.isfinite(value) or len(others) < FEW_READINGS:
-        return  # the study refuses what is not finite
-    middle = median(others)
-    widest = max(abs(level - middle) for level in others)
-    times = abs(value - middle) / widest if widest else 0.0
-    if times > FAR_TIMES:
-        raise DoubtError(
-            f"Is {value:g} right? It is {times:.0f} times as far from the middle of the readings, {middle:.4g}, as any"
-            " before. It is not saved yet: correct it, or press Tell again if it is right."
-        )
+def _must_be_likely(station: Station, told: Any) -> None:
+    """Question a reading that has a number much further out than all others, before it is told."""
+    earlier = [_levels(record.told) for record in station.opt.records() if record.aside is None]
+    for name, level in _levels(told).items():
+        others = [each[name] for each in earlier if name in each]
+        if not math.isfinite(level) or len(others) < FEW_READINGS:
+            continue  # the study refuses what is not finite
+        middle = median(others)
+        widest = max(abs(other - middle) for other in others)
+        times = abs(level - middle) / widest if widest else 0.0
+        if times > FAR_TIMES:
+            raise DoubtError(
+                f"Is {printable(name, '')}{' = ' * bool(name)}{level:g} right? It is {times:.0f} times as far from the"
+                f" middle of the readings, {middle:.4g}, as any before. It is not saved yet: correct it, or press Tell"
+                " again if it is right.",
+                as_text(told),
+            )
+
+
+def _levels(told: Any) -> Mapping[str, float]:
+    """Return the numbers of a reading by name; the name of a number alone is empty."""
+    if isinstance(told, tuple):
+        return {"": told[0] / told[1]} if told[1] else {}
+    return told if isinstance(told, Mapping) else {} if told is None else {"": float(told)}
 
 
 def skip(station: Station, given: Fields) -> list[str]:

@@ -36,7 +36,15 @@ class RefusedError(Exception):
 
 
 class DoubtError(RefusedError):
-    """An improbable reading needs confirmation; it is accepted if sent again."""
+    """An improbable reading needs confirmation; it is accepted if sent again.
+
+    Attributes:
+        reading: The reading, as text.
+    """
+
+    def __init__(self, why: str, reading: str) -> None:
+        super().__init__(why)
+        self.reading = reading
 
 
 def fields(body: bytes, most: int = 200) -> dict[str, str]:
@@ -168,7 +176,7 @@ def answer_form(record: Record, setup: Setup, unit: str = "", numbers: bool = Fa
         numbers: Whether a judgement is a number.
     """
     if record.steps is None:
-        return _by_name(setup.columns) if setup.columns else _to_measure(unit, setup.likelihood)
+        return _by_name(setup.columns, unit) if setup.columns else _to_measure(unit, setup.likelihood)
     told = record.answer
     return _to_judge(SCALES[record.steps], numbers if told is None else not isinstance(told, str))
 
@@ -189,12 +197,12 @@ def _to_measure(unit: str, likelihood: Likelihood) -> AnswerForm:
         "failed",
         SKIPPED,
         read,
-        write=lambda value: {"value": _text(value)},
-        said=lambda value: f"told {_text(value)}",
+        write=lambda value: {"value": as_text(value)},
+        said=lambda value: f"told {as_text(value)}",
     )
 
 
-def _by_name(names: tuple[str, ...]) -> AnswerForm:
+def _by_name(names: tuple[str, ...], unit: str) -> AnswerForm:
     def read(given: Fields) -> dict[str, Any]:
         typed = {name: given.get(f"value-{name}", "") for name in names}
         missing = [name for name, text in typed.items() if text.strip() in MISSING]
@@ -207,7 +215,8 @@ def _by_name(names: tuple[str, ...]) -> AnswerForm:
     return AnswerForm(
         "trial",
         tuple(
-            Field(f"value-{name}", name, required=True, keys="text" if k else "decimal") for k, name in enumerate(names)
+            Field(f"value-{name}", name, "" if k else unit, required=True, keys="text" if k else "decimal")
+            for k, name in enumerate(names)
         ),
         (),
         f"Reason, if {names[0]} has none",
@@ -216,7 +225,7 @@ def _by_name(names: tuple[str, ...]) -> AnswerForm:
         SKIPPED,
         read,
         write,
-        said=lambda value: f"told {_text(value)}",
+        said=lambda value: f"told {as_text(value)}",
     )
 
 
@@ -230,7 +239,8 @@ def _reading(text: str, likelihood: Likelihood) -> Any:
         raise RefusedError(f"A reading must be {rule}; {said}.") from None
 
 
-def _text(reading: Any) -> str:
+def as_text(reading: Any) -> str:
+    """Return a reading as text."""
     return written(*reading) if isinstance(reading, tuple) else written(reading)
 
 

@@ -88,8 +88,7 @@ class Pages:
             said = change(station, given)
         except RefusedError as error:
             said, status = [str(error) if isinstance(error, DoubtError) else f"Refused. {error}"], 409
-            given.pop("sure", None)
-            given |= {"sure": given["value"]} if isinstance(error, DoubtError) else {}
+            given["sure"] = error.reading if isinstance(error, DoubtError) else ""
         part = request.headers.get("hx-request") == "true"
         if part or said:
             return self._shown(request, station, said, status, {} if status == 200 else given, part)

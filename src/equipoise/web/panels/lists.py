@@ -137,8 +137,8 @@ def _trials(view: View) -> Mapping[str, Any]:
     asked, knobs = questions(opt), () if view.blind else dials(opt.space, view.best.x)
     found = [_row(opt, record, view.blind) for record in asked[:MOST_ROWS]]
     undo = next((_row(opt, record, view.blind) for record in asked if record.trial == last), None)
-    alone = "Reading", unit_of(opt.study.settings)
-    outputs = [(printable(name, ""), "") for name in opt.study.setup.columns] or [alone]
+    first, *others = opt.study.setup.columns or ("Reading",)
+    outputs = [(printable(first, ""), unit_of(opt.study.settings)), *((printable(name, ""), "") for name in others)]
     return {"knobs": knobs, "outputs": outputs, "rows": found, "undo": undo}
 
 
