@@ -176,3 +176,59 @@ def test_a_command_of_the_shell_sets_the_machine(tmp_path):
     words = (tmp_path / "set.txt").read_text().splitlines()[0].split()
     x = eq.resume(tmp_path / "study.jsonl").records()[0].x
     assert words == ["--fast", *(f"--{name}={value}" for name, value in x.items())]
+
+
+@pytest.fixture
+def stepped(tmp_path, stands):
+    space, path = eq.Space(q=eq.Float(0, 1)), tmp_path / "stepped.jsonl"
+    opt = eq.Optimizer(space, start={"q": 0.0}, max_step={"q": 0.3}, kernel=eq.RBF(0.5), rng=0, log=path)
+    opt.study.note("moved", x={"q": 0.8})
+    return Station(path, worker=None, means=Means(set=stands.append))
+
+
+def longest(begun_at, stands):
+    return max(abs(b["q"] - a["q"]) for a, b in zip([{"q": begun_at}, *stands], stands, strict=False))
+
+
+def test_steps_are_counted_from_the_setting_that_the_machine_reached(stepped, stands):
+    do(stepped, do="ask")
+    trial = stepped.open()
+    do(stepped, do="set", trial=trial.trial)
+    assert stepped.stands == trial.x == stands[-1]
+    assert not any(dial.changed for dial in stepped.now().question.sides[0].dials)
+    do(stepped, do="start", shown=moves(stepped, "start")[1])
+    assert stands[-1] == {"q": 0.0}
+    do(stepped, do="set", trial=trial.trial)  # handed out when the machine stood elsewhere
+    assert stands[-1] == trial.x
+    assert longest(0.8, stands) <= 0.3 + 1e-9
+    do(stepped, do="answer", trial=trial.trial, value="1")
+    assert stepped.stands == trial.x
+
+
+def test_a_machine_that_stops_on_its_way_stands_where_it_came(stepped, stands):
+    def tired(x):
+        if len(stands) == 2:
+            raise OSError("stuck")
+        stands.append(x)
+
+    station = Station(stepped.path, worker=None, means=Means(set=tired))
+    before = station.now().version
+    with pytest.raises(RefusedError, match="at step 3 of 3: stuck"):
+        do(station, do="start", shown=moves(station, "start")[1])
+    assert station.stands == stands[-1]
+    assert before == station.now().version  # no question is open
+    do(station, do="ask")
+    assert station.now().question.sides[0].dials[0].before.startswith("0.26")
+
+
+def test_a_program_goes_on_in_steps_from_where_the_machine_was_moved(stepped, stands):
+    waiting = stepped.opt.ask(worker=None)
+    do(stepped, do="start", shown=moves(stepped, "start")[1])
+    read = []
+    station = Station(stepped.path, worker=None, machine=True, means=Means(set=stands.append))
+    loop = Automatic(station, lambda trial: read.append(trial) or {"value": 1.0})
+    loop.start()
+    until(lambda: read)
+    loop.stop()
+    assert read[0].id == waiting.id
+    assert longest(0.8, stands) <= 0.3 + 1e-9

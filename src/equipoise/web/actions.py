@@ -13,7 +13,7 @@ from typing import Any
 
 from equipoise.optimizer import Optimizer
 from equipoise.spaces import printable
-from equipoise.study import Record, way
+from equipoise.study import Record
 from equipoise.web.forms import DoubtError, Fields, RefusedError, as_text, circumstances, count, number, words
 from equipoise.web.known import in_sentences, recommended
 from equipoise.web.now import Mode, answer_of, clock, context_given, numbers, told_of
@@ -161,7 +161,7 @@ def dialed(where: str, station: Station, given: Fields) -> None:
         raise RefusedError(f"The {where} setting has changed meanwhile: look again. Nothing was written.")
     if station.means.set is not None:
         _must_be_by_hand(station)
-        station.machinist.move(way(station.opt.study.setup, station.stands, x))
+        station.move(x)
     with station.turn():
         station.opt.study.note(f"dialed in: {where}", x=x)
 
@@ -172,7 +172,7 @@ def set_trial(station: Station, given: Fields) -> None:
         record = _asked(station, given)
         _must_be_open(station, record, None)
     _must_be_by_hand(station)
-    station.machinist.move([record.x], record.trial)
+    station.move(record.x, record.trial)
 
 
 def _must_be_by_hand(station: Station) -> None:

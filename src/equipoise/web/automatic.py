@@ -114,7 +114,7 @@ class Automatic:
         """Measure a trial and tell the result; return whether there was a reading."""
         try:
             if self.station.means.set is not None:
-                self.station.machinist.move([trial.x], trial.id)
+                self.station.move(trial.x, trial.id)
             told = self._measure(trial)
             self.station.opt.tell(trial, **told, refit=False)
             self.station.refit()  # the page need not wait for the fit, as it would within `tell`

@@ -60,18 +60,23 @@ class Machinist:
 
     Attributes:
         dialed: The last trial to which the machine was set, and when; `None` if it was moved elsewhere since.
+        reached: The last setting that the machine reached, after a token of the one known from the log at that time.
+        moves: Number of settings that it reached.
     """
 
     def __init__(self, put: Callable[[Any], object] | None) -> None:
         self._put = put
         self.dialed: tuple[int, str] | None = None
+        self.reached: tuple[str, Any] = "", None
+        self.moves = 0
         self._moving = threading.Lock()
 
-    def move(self, points: Sequence[Any], trial: int | None = None) -> None:
+    def move(self, points: Sequence[Any], since: str, trial: int | None = None) -> None:
         """Set the machine to each setting in turn, without blocking other users.
 
         Args:
             points: The settings.
+            since: A token of the setting known from the log.
             trial: The trial of the last setting.
 
         Raises:
@@ -85,6 +90,7 @@ class Machinist:
             self.dialed = None
             for k, x in enumerate(points):
                 self._set(x, f" at step {k + 1} of {len(points)}" if len(points) > 1 else "")
+                self.reached, self.moves = (since, x), self.moves + 1
             if trial is not None:
                 self.dialed = trial, f"{datetime.now().astimezone():%H:%M:%S}"
         finally:

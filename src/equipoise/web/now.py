@@ -100,18 +100,14 @@ class Now:
     @property
     def version(self) -> str:
         """A fingerprint of the form: if it differs, the screen is out of date."""
-        asked: tuple[Any, ...] = ()
-        if self.question is not None:
-            contents = [side.content for side in self.question.sides]
-            question = self.question
-            asked = question.number, question.asked, question.form, contents, question.beside, question.block
         beside = self.busy, self.paused, self.troubles, self.alarm, self.judge, self.last, self.dialed
-        return hashlib.sha256(repr((self.mode, asked, *beside)).encode()).hexdigest()[:16]
+        return told_of((self.mode, self.question, *beside))
 
 
 def now(
     opt: Optimizer,
     worker: str | None,
+    at: Any,
     machine: bool = False,
     busy: bool = False,
     sitting: Sitting | None = None,
@@ -121,6 +117,7 @@ def now(
     Args:
         opt: The study.
         worker: The worker who asks.
+        at: The machine's setting; `None` if it is unknown.
         machine: Whether a program can measure.
         busy: Whether that program is measuring.
         sitting: How pairs are judged here; `None` if they are not.
@@ -128,7 +125,7 @@ def now(
     changed, record = opt.study.settings, open_here(opt, worker, sitting)
     mode = mode_of(changed, machine)
     paused = _paused(changed) if mode == "pause" else ""
-    asked = None if record is None else _question(opt, record, worker, sitting)
+    asked = None if record is None else _question(opt, record, at, sitting)
     general: dict[str, Any] = {"busy": busy, "paused": paused, "machine": machine}
     general["needs"] = context_fields(opt) if asked is None else ()
     if sitting is not None:
@@ -136,12 +133,12 @@ def now(
     return Now(mode, opt.readings, asked, **general)
 
 
-def _question(opt: Optimizer, record: Record, worker: str | None, sitting: Sitting | None) -> OpenQuestion:
+def _question(opt: Optimizer, record: Record, at: Any, sitting: Sitting | None) -> OpenQuestion:
     """Return an open question as the screen shows it."""
     unit, numbers = unit_of(opt.study.settings), sitting is not None and sitting.numbers
     form = answer_form(record, opt.study.setup, unit, numbers)
     if sitting is None:
-        setting = Side(dials(opt.space, record.x, stands(opt, worker)))
+        setting = Side(dials(opt.space, record.x, at))
         lately = opt.records(aside=False, trials=range(max(record.trial - LATELY, 0), record.trial))
         names = dict.fromkeys(name for each in lately for name in each.covariates)
         beside = tuple(Field(f"{BESIDE}{name}", name) for name in names)

@@ -15,11 +15,11 @@ from equipoise.log import LogError
 from equipoise.optimizer import resume
 from equipoise.plots import series
 from equipoise.spaces import printable
-from equipoise.study import Record, unit_of
+from equipoise.study import Record, unit_of, way
 from equipoise.web.forms import AnswerForm, answer_form
 from equipoise.web.known import Known, Viewer, ignore_notice, size_of
 from equipoise.web.means import NOTHING, Machinist, Means
-from equipoise.web.now import Mode, Now, Sitting, contexts, mode_of, now, open_here, seated, stands
+from equipoise.web.now import Mode, Now, Sitting, contexts, mode_of, now, open_here, seated, stands, told_of
 from equipoise.web.panels import PANELS
 
 
@@ -85,7 +85,7 @@ class Station:
             key = (self._followed, *self.beside_log)
             made = self._now.get(judge)
             if made is None or made[0] != key:
-                found = now(self.opt, self.worker, self.machine, self.busy, self._seat(judge))
+                found = now(self.opt, self.worker, self.stands, self.machine, self.busy, self._seat(judge))
                 made = key, replace(found, **self._circumstances(found))
                 kept = {who: each for who, each in self._now.items() if each[0] == key}  # for the users who still look
                 self._now = kept | {judge: made}
@@ -94,7 +94,7 @@ class Station:
     @property
     def beside_log(self) -> tuple[Any, ...]:
         """The visible state that is not in the log."""
-        return self.busy, self.trouble, self.alarm, self.deaf, self.machinist.dialed
+        return self.busy, self.trouble, self.alarm, self.deaf, self.machinist.dialed, self.machinist.moves
 
     def _circumstances(self, found: Now) -> dict[str, Any]:
         """Return the remaining state of the page, including whether and when the page set the machine."""
@@ -127,7 +127,16 @@ class Station:
     def stands(self) -> Any:
         """The machine's current setting; `None` if it is unknown."""
         with self.turn():
-            return stands(self.opt, self.worker)
+            told = stands(self.opt, self.worker)
+            since, x = self.machinist.reached
+            return x if since == told_of(told) else told
+
+    def move(self, x: Any, trial: int | None = None) -> None:
+        """Set the machine to a setting, that of a trial or another one, in steps that `max_step` allows."""
+        with self.turn():
+            steps = way(self.opt.study.setup, self.stands, x)
+            since = told_of(stands(self.opt, self.worker))
+        self.machinist.move(steps, since, trial)
 
     @property
     def unit(self) -> str:
