@@ -1,6 +1,7 @@
 """The page of pictures: bars, map, predictions and slices of the same series as matplotlib draws, and help."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from seen import NEEDS_BROWSER, PHONE, screen, violations
@@ -41,9 +42,28 @@ def test_any_two_knobs_have_a_map_with_units(opt):
     assert ">angle / mrad</text>" in text
     assert ">focus / mm</text>" in text
     assert text.count('class="cell" x=') == 49
+    assert re.search(r"The estimate is from -\S+ to \S+ nA against the best\.", text)
     for strange in ("across=angle&up=angle", "across=<b>&up=focus"):
         assert "A map of" in pictures(opt, strange)[1]
         assert "<b>" not in pictures(opt, strange)[1]
+
+
+def test_cells_of_a_map_touch(opt):
+    text = pictures(opt, "across=filter&up=focus")[1]
+    cells = re.findall(r'class="cell" x="(\S+)%" y="(\S+)%" width="(\S+)%" height="(\S+)%"', text)
+    for k, ends in enumerate((2, 7)):
+        spans = sorted({(float(cell[k]), float(cell[k + 2])) for cell in cells})
+        assert len(spans) == ends
+        for (low, size), (following, _) in pairwise(spans):
+            assert round(low + size - following, 6) == 0
+
+
+def test_charts_of_a_study_with_limits_say_that_limits_are_not_drawn(tmp_path):
+    opt = begun(tmp_path / "study.jsonl", objective="flux", limits=["loss <= 3"], kernel=None)
+    for k in range(4):
+        opt.tell(opt.ask(), {"flux": 5.0 + 0.1 * k, "loss": 2.0 - 0.1 * k})
+    assert pictures(opt)[1].count("limits are not drawn") == 2
+    assert "limits are not drawn" in answered(application(Studies(opt.study.log)), home("study.jsonl"))[1]
 
 
 def test_a_study_without_readings_or_knobs_has_a_page_too(tmp_path):

@@ -74,6 +74,12 @@ class View:
         return self.best.judgements > 0 and not self.best.readings
 
     @property
+    def limited(self) -> bool:
+        """True if outputs have limits, which charts of f do not show."""
+        outputs = self.opt.study.setup.outputs
+        return outputs is not None and bool(outputs.limits)
+
+    @property
     def unit(self) -> str:
         """The unit of f, short enough for an axis."""
         return self.best.unit.split()[0] if self.only_judged else self.best.unit

@@ -120,7 +120,8 @@ def _compromised(view: View) -> Mapping[str, Any]:
 
 
 def _estimated(view: View) -> Mapping[str, Any]:
-    return {"charts": estimate_charts(view) if view.answers and not view.blind else [], "blind": view.blind}
+    charts = estimate_charts(view) if view.answers and not view.blind else []
+    return {"charts": charts, "blind": view.blind, "limited": view.limited}
 
 
 READINGS = PagePanel(
@@ -151,7 +152,7 @@ FRONT = PagePanel(
 ESTIMATE = PagePanel(
     "estimate",
     """Estimate of f <small>against the best <span class="key leader">●</span>, with its interval;
-<span class="key where">&times;</span> measured</small>""",
+<span class="key where">&times;</span> measured{{ "; limits are not drawn" if limited }}</small>""",
     _estimated,
     """<div class="charts">{% for chart in charts %}{{ chart | safe }}{% else %}
 <p>{{ "Hidden." if blind else "Nothing was read yet." }}</p>{% endfor %}</div>""",

@@ -1,6 +1,7 @@
 """The charts with a separate page: knob importance, predictions, a map of two knobs, every slice."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,8 @@ def agreement_chart(view: View) -> str:
     return chart.drawn(parts, *names, says)
 
 
-def map_chart(view: View, pair: Sequence[Knob]) -> str:
-    """Return a map of two knobs: a stronger color means a better value."""
+def map_chart(view: View, pair: Sequence[Knob]) -> tuple[str, str]:
+    """Return a map of two knobs, a stronger color means a better value; and the range of values, in words."""
     opt, (across, up) = view.opt, pair
     mean, _ = series.surface(opt, view.best, pair)
     better = -mean if opt.study.setup.minimize else mean
@@ -39,22 +40,31 @@ def map_chart(view: View, pair: Sequence[Knob]) -> str:
     share = (better - low) / (high - low) if high > low else np.zeros_like(better)
     options = [tuple(printable(str(v), "") for v in knob.values) if knob.is_choice else () for knob in pair]
     chart = Chart.of(across.limits, up.limits, log_x=across.log, log_y=up.log, names=options[0], names_y=options[1])
-    x, y = ([at(knob.position(v)) for v in knob.values] for knob, at in ((across, chart.x.at), (up, chart.y.at)))
-    wide, tall = (abs(each[-1] - each[0]) / (len(each) - 1) for each in (x, y))
+    x, y = (
+        _cells([at(knob.position(v)) for v in knob.values]) for knob, at in ((across, chart.x.at), (up, chart.y.at))
+    )
     cells = [
-        f'<rect class="cell" x="{a - wide / 2:.2f}%" y="{b - tall / 2:.2f}%" width="{wide:.2f}%"'
-        f' height="{tall:.2f}%" fill-opacity="{0.9 * share[j, i]:.2f}"/>'
-        for j, b in enumerate(y)
-        for i, a in enumerate(x)
+        f'<rect class="cell" x="{a:.2f}%" y="{b:.2f}%" width="{wide:.2f}%" height="{tall:.2f}%"'
+        f' fill-opacity="{0.9 * share[j, i]:.2f}"/>'
+        for j, (b, tall) in enumerate(y)
+        for i, (a, wide) in enumerate(x)
         if np.isfinite(share[j, i])
     ]
     at = (across.position(across.get(view.best.x)), up.position(up.get(view.best.x)))
-    dots = zip(*(series.measured(opt, knob) for knob in pair), strict=True)
-    parts = ["".join(cells), chart.crosses(dots, "where", 2.0), chart.dots([at], "leader", 5.0)]
-    says = (
-        f"A map of {across.name} and {up.name}: from {np.nanmin(mean):.3g} to {np.nanmax(mean):.3g} against the best."
-    )
-    return chart.drawn(parts, printable(across.label, ""), printable(up.label, ""), says)
+    dots = list(zip(*(series.measured(opt, knob) for knob in pair), strict=True))
+    crosses = [chart.crosses(dots, kind, 2.0) for kind in ("halo", "where")]
+    unit = f" {view.unit}" if view.unit else ""
+    ends = f"from {np.nanmin(mean):.3g} to {np.nanmax(mean):.3g}{unit} against the best"
+    parts = ["".join(cells), *crosses, chart.dots([at], "leader", 5.0)]
+    labels = printable(across.label, ""), printable(up.label, "")
+    return chart.drawn(parts, *labels, f"A map of {across.name} and {up.name}: {ends}."), ends
+
+
+def _cells(centers: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the begin and the length of each cell, so rounded that no gap is between neighbors."""
+    step = (centers[-1] - centers[0]) / (len(centers) - 1)
+    ends = [round(centers[0] + (k - 0.5) * step, 2) for k in range(len(centers) + 1)]
+    return [(min(pair), abs(pair[1] - pair[0])) for pair in pairwise(ends)]
 
 
 def gathered(view: View, along: Sequence[str]) -> dict[str, Any]:
@@ -73,9 +83,9 @@ def gathered(view: View, along: Sequence[str]) -> dict[str, Any]:
     return {
         "shares": [(printable(each.knob.name, ""), 100 * each.total, 100 * each.alone) for each in found],
         "agreement": agreement_chart(view),
-        "map": map_chart(view, chosen(opt.space, names, CELLS)) if len(names) == 2 else "",
+        "map": map_chart(view, chosen(opt.space, names, CELLS)) if len(names) == 2 else (),
         "names": names,
         "known": known,
         "slices": [curve_chart(view, series.sliced(opt, view.best, knob)) for knob in along_each],
-        "unit": view.unit,
+        "limited": view.limited,
     }
