@@ -59,11 +59,13 @@ def test_a_new_study_has_every_part_of_the_table(tmp_path):
     assert {name + "0" * (part.kind == "by name") for name, part in PARTS.items()} <= fields
     typed = {"name": "all", "name0": "q1", "low0": "0", "high0": "1", "unit0": "A", "start0": "0.5", "max_step0": "0.2"}
     typed |= {"name1": "temp", "kind1": "context", "low1": "0", "high1": "40", "start1": "20", "drop": "2"}
+    typed |= {"name2": "turns", "kind2": "log int", "low2": "1", "high2": "512", "start2": "8"}
     typed |= {"objective": "flux", "limits": "loss <= 3, size <= start + 1", "safe": "yes", "constraint": "q1 <= 0.9"}
     typed |= {"max_gap": "30", "design": "4", "seeds": "fold 1, fold 2", "policy": "Challenger"}
     assert answered(app, "/new", typed)[0] == 303
     setup = eq.resume(tmp_path / "all.jsonl").study.setup
     assert (setup.objective, setup.limits, setup.safe) == ("flux", ("loss <= 3", "size <= start + 1"), True)
+    assert setup.space.parameters["turns"] == eq.Int(1, 512, log=True)
     assert (setup.max_gap, setup.design, setup.drop, setup.max_step) == (30.0, 4, 2.0, {"q1": 0.2})
     assert (setup.seeds.values, setup.space.contexts) == (("fold 1", "fold 2"), ("temp",))
 

@@ -4,6 +4,8 @@ import math
 from xml.etree import ElementTree
 
 import pytest
+from served import begun, home
+from test_page import answered
 
 import equipoise as eq
 from equipoise.plots import series
@@ -14,6 +16,8 @@ from equipoise.web.panels.drawings import certificate_chart, estimate_charts, re
 from equipoise.web.panels.lists import BEST
 from equipoise.web.panels.progress import progress_chart
 from equipoise.web.panels.svg import Axis, Chart, around
+from equipoise.web.server import application
+from equipoise.web.studies import Studies
 from equipoise.web.tokens import Tokens
 
 EVIL = '<script>"&'
@@ -121,3 +125,21 @@ def test_tokens_are_kept_for_their_owner_alone(tmp_path):
     (tmp_path / "one").write_text("only-one-token-here\n")
     with pytest.raises(ValueError, match="must hold two tokens"):
         Tokens.kept(tmp_path / "one")
+
+
+def test_charts_of_named_readings_have_the_name(tmp_path):
+    opt = begun(tmp_path / "study.jsonl", objective="flux, -size", kernel=None)
+    for k in range(4):
+        opt.tell(opt.ask(), {"flux": 5.0 + 0.1 * k, "size": 2.0 - 0.1 * k})
+    text = answered(application(Studies(opt.study.log)), home("study.jsonl"))[1]
+    assert "Estimate of flux <small>" in text
+    assert ">flux / nA</text>" in text
+    assert ">flux better by / nA</text>" in text
+
+
+def test_a_list_of_judgements_has_no_column_of_readings(tmp_path):
+    opt = begun(tmp_path / "study.jsonl")
+    opt.tell(opt.ask_pair(), "first")
+    text = answered(application(Studies(opt.study.log)), home("study.jsonl"))[1]
+    assert '<th scope="col">State</th>' in text
+    assert ">Reading" not in text.partition('id="trials"')[2]

@@ -118,7 +118,7 @@ def test_the_token_of_judges_opens_their_page_and_nothing_else(server):
 def test_a_judge_sees_two_and_the_answers(browser, server, scheme):
     with screen(browser, server, role="judge", size=PHONE, color_scheme=scheme) as page:
         page.get_by_label("Who judges?").fill(scheme)
-        page.get_by_role("button", name="Sit down").click()
+        page.get_by_role("button", name="Begin").click()
         expect(page.locator(".choice")).to_have_count(2)  # at once
         expect(page.locator(".shown em").first).to_have_text("soft")
         assert page.title() == "study.jsonl"
@@ -151,3 +151,17 @@ def test_the_only_judge_takes_back_an_answer(tmp_path):
     finally:
         server.stop()
     assert eq.resume(path).study.answers() == []
+
+
+@NEEDS_BROWSER
+def test_answers_stay_in_sight_below_long_texts(browser, tmp_path):
+    names = [f"{'word ' * 4000}{k}" for k in range(3)]
+    eq.Optimizer(eq.Finite(names), log=tmp_path / "study.jsonl", rng=0)
+    server = Served(tmp_path / "study.jsonl", "--judge", "anna")
+    try:
+        with screen(browser, server, role="judge", size=PHONE) as page:
+            expect(page.locator(".choice")).to_have_count(2)
+            assert page.evaluate("document.documentElement.scrollHeight > 2 * innerHeight")
+            expect(page.locator("button[value='much first']")).to_be_in_viewport()
+    finally:
+        server.stop()

@@ -12,13 +12,24 @@ from equipoise.answer import Recommendation
 from equipoise.optimizer import Optimizer
 from equipoise.plots.importance import shares
 from equipoise.plots.knobs import Knob, coordinates, encoded, knobs
-from equipoise.spaces import Space, names
-from equipoise.study import Record
+from equipoise.spaces import Space, labeled, names, printable
+from equipoise.study import Record, unit_of
 
 
 def readings_of(opt: Optimizer) -> list[Record]:
     """Return the readings of this campaign, in the order they were told."""
     return [record for record in opt.records() if record.value is not None and not record.earlier]
+
+
+def objective_of(opt: Optimizer) -> str:
+    """Return the name of f for a title or an axis: that of the first objective; empty if readings have no names."""
+    outputs = opt.study.setup.outputs
+    return "" if outputs is None else printable(outputs.first.name, "")
+
+
+def reading_label(opt: Optimizer) -> str:
+    """Return the label of an axis of readings, with their unit."""
+    return labeled(objective_of(opt) or "value", unit_of(opt.study.settings))
 
 
 def offsets(opt: Optimizer, best: Recommendation | None = None, context: Mapping[str, Any] | None = None) -> FloatArray:

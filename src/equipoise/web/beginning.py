@@ -27,6 +27,7 @@ KINDS = {
     "float": "number",
     "log": "number, ratios count",
     "int": "whole number",
+    "log int": "whole number, ratios count",
     "choice": "choice",
     "context": "number, given and not chosen",
     "context choice": "one of several, given and not chosen",
@@ -160,10 +161,11 @@ def _parameter(given: Fields, k: int) -> Float | Int | Choice | Context:
     if kind == "context":
         return Context(low, high, step=step)
     unit = words(given, f"unit{k}")
-    if kind == "int":
+    log = str(kind).startswith("log")
+    if kind in ("int", "log int"):
         whole = low.is_integer() and high.is_integer() and step in (None, 1.0)
-        return Int(int(low), int(high), unit=unit) if whole else _no_whole(name)
-    return Float(low, high, log=kind == "log", step=step, unit=unit)
+        return Int(int(low), int(high), log=log, unit=unit) if whole else _no_whole(name)
+    return Float(low, high, log=log, step=step, unit=unit)
 
 
 def _no_whole(name: str) -> Int:

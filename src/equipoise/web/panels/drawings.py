@@ -7,7 +7,6 @@ import numpy as np
 
 from equipoise.plots import chosen, series
 from equipoise.spaces import labeled, printable
-from equipoise.study import unit_of
 from equipoise.web.known import PagePanel, View
 from equipoise.web.panels.svg import Chart, around
 
@@ -35,7 +34,7 @@ def readings_chart(view: View) -> str:
         chart.crosses([(k, chart.y.high) for k, record in enumerate(read, 1) if record.aside is not None], "aside"),
     ]
     says = f"{len(read)} raw readings, and the estimated offset at the best setting."
-    return chart.drawn(parts, "reading", labeled("value", unit_of(view.opt.study.settings)), says)
+    return chart.drawn(parts, "reading", series.reading_label(view.opt), says)
 
 
 def answers_chart(view: View) -> str:
@@ -121,7 +120,7 @@ def _compromised(view: View) -> Mapping[str, Any]:
 
 def _estimated(view: View) -> Mapping[str, Any]:
     charts = estimate_charts(view) if view.answers and not view.blind else []
-    return {"charts": charts, "blind": view.blind, "limited": view.limited}
+    return {"charts": charts, "blind": view.blind, "limited": view.limited, "f": series.objective_of(view.opt) or "f"}
 
 
 READINGS = PagePanel(
@@ -151,7 +150,7 @@ FRONT = PagePanel(
 )
 ESTIMATE = PagePanel(
     "estimate",
-    """Estimate of f <small>against the best <span class="key leader">●</span>, with its interval;
+    """Estimate of {{ f }} <small>against the best <span class="key leader">●</span>, with its interval;
 <span class="key where">&times;</span> measured{{ "; limits are not drawn" if limited }}</small>""",
     _estimated,
     """<div class="charts">{% for chart in charts %}{{ chart | safe }}{% else %}

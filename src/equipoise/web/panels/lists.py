@@ -138,7 +138,8 @@ def _trials(view: View) -> Mapping[str, Any]:
     found = [_row(opt, record, view.blind) for record in asked[:MOST_ROWS]]
     undo = next((_row(opt, record, view.blind) for record in asked if record.trial == last), None)
     first, *others = opt.study.setup.columns or ("Reading",)
-    outputs = [(printable(first, ""), unit_of(opt.study.settings)), *((printable(name, ""), "") for name in others)]
+    named = [(printable(first, ""), unit_of(opt.study.settings)), *((printable(name, ""), "") for name in others)]
+    outputs = [] if view.only_judged else named
     return {"knobs": knobs, "outputs": outputs, "rows": found, "undo": undo}
 
 

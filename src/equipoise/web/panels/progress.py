@@ -35,7 +35,7 @@ def progress_chart(view: View) -> str:
         chart.dots(now, "leader", 4.5),
     ]
     says = f"{len(gains)} readings with the drift taken out, against the start; up is better."
-    return chart.drawn(parts, "reading", labeled("better by", view.unit), says)
+    return chart.drawn(parts, "reading", labeled(f"{series.objective_of(view.opt)} better by".strip(), view.unit), says)
 
 
 def _steps(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
