@@ -331,6 +331,14 @@ def test_what_cannot_be_is_refused():
         opt.run(hill, readings=6, executor=executor, workers=0)
     with pytest.raises(ValueError, match="`workers`, `timeout` and `blocks` are of an `executor`"):
         opt.run(hill, readings=6, workers=2)
+    with pytest.raises(TypeError, match="`executor` must have a method `submit`"):
+        opt.run(hill, readings=6, executor="pool", workers=2)
+    for timeout, error in ((-1.0, ValueError), (0, ValueError), ("2", TypeError)):
+        with pytest.raises(error, match="`timeout` must be"), ThreadPoolExecutor(1) as executor:
+            opt.run(hill, readings=6, executor=executor, timeout=timeout)
+    with pytest.raises(ValueError, match="`executor` must come with `readings`"), ThreadPoolExecutor(1) as executor:
+        opt.run(lambda first, second: "first", judgements=6, executor=executor)
+    assert opt.readings == 0
 
 
 def test_a_task_says_who_measured_and_what_went_wrong():

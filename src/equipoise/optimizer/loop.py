@@ -93,6 +93,8 @@ class Looping(ABC):
             check_takes_seed(measure)
         if (readings is None) == (judgements is None):
             raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
+        if executor is not None and readings is None:
+            raise ValueError("`executor` must come with `readings`: judgements are asked one after the other")
         pairs = {"judge": judge, "steps": steps, "check_every": check_every}
         function = UserFunction(self, measure, failures, context, pairs)
         goal = Reaching(self, eps, readings, context=None if callable(context) else context)

@@ -130,7 +130,8 @@ class OnExecutor:
     ) -> None:
         self._opt, self._executor, self._measure = opt, executor, measure
         self._workers, self._failures, self._context = workers, failures, context
-        self._timeout, self._blocks = math.inf if timeout is None else timeout, bool(blocks)
+        self._timeout = math.inf if timeout is None else check.positive("timeout", timeout)
+        self._blocks = bool(blocks)
         self._apart = blocks is False or (blocks is None and opt.study.setup.offset.timeless)
         self._tasks: dict[Future[Answered], Task] = {}
         self._slots = [f"{SLOT}{k}" for k in range(workers + max(1, math.ceil(AHEAD * workers)))]
@@ -259,9 +260,9 @@ def places(executor: Executor, workers: int | None) -> int:
         executor: The executor.
         workers: The user's number.
     """
-    if workers is not None:
-        return check.count("workers", workers)
-    known = getattr(executor, "_max_workers", None)
-    if not isinstance(known, int):
+    known = getattr(executor, "_max_workers", None) if workers is None else workers
+    if workers is None and not isinstance(known, int):
         raise ValueError("`workers` must be the number of settings this executor measures at once, got None")
-    return known
+    if not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"`executor` must have a method `submit`, as those of concurrent.futures, got {executor!r}")
+    return check.count("workers", known)
