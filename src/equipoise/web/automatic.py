@@ -132,12 +132,15 @@ class Automatic:
 
     def _take_back(self, trial: Trial) -> None:
         """Reopen a trial whose reading was ended."""
-        self.station.opt.study.follow()
-        if trial.id in self.station.opt.study.open_trials:  # otherwise it was answered meanwhile
+        if self._is_open(trial):
             self.station.opt.study.expire(trial)
             self.ended = trial.id
 
     def _fail(self, trial: Trial, reason: str) -> None:
-        self.station.opt.study.follow()
-        if trial.id in self.station.opt.study.open_trials:  # otherwise it was answered meanwhile
+        if self._is_open(trial):
             self.station.opt.tell(trial, failed=reason)
+
+    def _is_open(self, trial: Trial) -> bool:
+        """Return whether nobody has answered a trial meanwhile."""
+        self.station.opt.study.follow()
+        return trial.id in self.station.opt.study.open_trials

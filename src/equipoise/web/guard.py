@@ -57,7 +57,7 @@ HEADERS = {
 DOOR = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Equipoise</title>{head}
 <meta name="viewport" content="width=device-width"><link rel="icon" href="/static/icon.svg">
 <link rel="stylesheet" href="/static/page.css"></head>
-<body class="door"><main><h1>Equipoise</h1>{body}</main></body></html>"""
+<body class="card"><main><h1>Equipoise</h1>{body}</main></body></html>"""
 FORM = """<p>Open the address that <code>equipoise serve</code> has printed, or enter its token.</p>
 <form method="post" action="/enter"><label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="off" autofocus> <button>Enter</button></form>"""

@@ -135,8 +135,7 @@ def now(
 
 def _question(opt: Optimizer, record: Record, at: Any, sitting: Sitting | None) -> OpenQuestion:
     """Return an open question as the screen shows it."""
-    unit, numbers = unit_of(opt.study.settings), sitting is not None and sitting.numbers
-    form = answer_form(record, opt.study.setup, unit, numbers)
+    form = form_of(opt, record, sitting)
     if sitting is None:
         setting = Side(dials(opt.space, record.x, at))
         lately = opt.records(aside=False, trials=range(max(record.trial - LATELY, 0), record.trial))
@@ -147,6 +146,12 @@ def _question(opt: Optimizer, record: Record, at: Any, sitting: Sitting | None) 
     first, second = record.x
     sides = sitting.side(opt, "A", first, second), sitting.side(opt, "B", second, first)
     return OpenQuestion(record.trial, f"pair {record.trial}", sides, form)
+
+
+def form_of(opt: Optimizer, record: Record, sitting: Sitting | None) -> AnswerForm:
+    """Return the form that answers a question."""
+    numbers = sitting is not None and sitting.numbers
+    return answer_form(record, opt.study.setup, unit_of(opt.study.settings), numbers)
 
 
 def _last(opt: Optimizer, sitting: Sitting) -> Last | None:

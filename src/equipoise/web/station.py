@@ -15,11 +15,11 @@ from equipoise.log import LogError
 from equipoise.optimizer import resume
 from equipoise.plots import series
 from equipoise.spaces import printable
-from equipoise.study import Record, unit_of, way
-from equipoise.web.forms import AnswerForm, answer_form
+from equipoise.study import Record, way
+from equipoise.web.forms import AnswerForm
 from equipoise.web.known import Known, Viewer, ignore_notice, size_of
 from equipoise.web.means import NOTHING, Machinist, Means
-from equipoise.web.now import Mode, Now, Sitting, contexts, mode_of, now, open_here, seated, stands, told_of
+from equipoise.web.now import Mode, Now, Sitting, contexts, form_of, mode_of, now, open_here, seated, stands, told_of
 from equipoise.web.panels import PANELS
 
 
@@ -139,11 +139,6 @@ class Station:
         self.machinist.move(steps, since, trial)
 
     @property
-    def unit(self) -> str:
-        """The unit of a reading."""
-        return unit_of(self.opt.study.settings)
-
-    @property
     def mode(self) -> Mode:
         """The mode of the study: by hand, automatic or pause."""
         with self.turn():
@@ -157,8 +152,7 @@ class Station:
 
     def form(self, record: Record) -> AnswerForm:
         """Return the form that answers a question."""
-        numbers = self.sitting is not None and self.sitting.numbers
-        return answer_form(record, self.opt.study.setup, self.unit, numbers)
+        return form_of(self.opt, record, self.sitting)
 
     def open(self, judge: str | None = None) -> Record | None:
         """Return the question that is open here."""

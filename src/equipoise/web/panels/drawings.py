@@ -114,10 +114,6 @@ def front_chart(view: View) -> str:
     return chart.drawn([*bars, *dots, chart.dots([(x, y)], "leader", 4.5)], *found.names, says)
 
 
-def _compromised(view: View) -> Mapping[str, Any]:
-    return {"chart": front_chart(view)}
-
-
 def _estimated(view: View) -> Mapping[str, Any]:
     charts = estimate_charts(view) if view.answers and not view.blind else []
     return {"charts": charts, "blind": view.blind, "limited": view.limited, "f": series.objective_of(view.opt) or "f"}
@@ -144,7 +140,7 @@ FRONT = PagePanel(
     "front",
     """Front <small>against the start <span class="key where">&times;</span>;
 <span class="key leader">●</span> recommended</small>""",
-    _compromised,
+    lambda view: {"chart": front_chart(view)},
     "{{ chart | safe }}",
     applies=lambda view: view.best.compromise is not None,
 )

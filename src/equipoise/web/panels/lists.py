@@ -152,7 +152,7 @@ def revealed(view: View) -> str:
     said = f"The truth: without drift and noise the best setting reads {best:.3g} {view.unit}, the start {first:.3g}"
     known = view.best.against_start
     held = known is not None and known.low <= best - first <= known.high
-    return f"{said}. The interval of the difference {'holds' if held else 'misses'} that."
+    return f"{said}. The interval of the gain {'contains' if held else 'misses'} the true one, {best - first:.3g}."
 
 
 BEST = PagePanel(
