@@ -133,3 +133,14 @@ def test_an_alarm_is_in_the_title_and_heard_if_sound_is_on(browser, path):
             assert page.evaluate("rung") == 4
     finally:
         server.stop()
+
+
+def test_the_reason_of_a_failure_has_the_last_line_of_standard_error(tmp_path):
+    begun(tmp_path / "study.jsonl", readings=2)
+    server = Served(tmp_path / "study.jsonl", "--", "sh", "-c", "echo warming up >&2; echo 'no <beam>' >&2; exit 3")
+    try:
+        text = until(lambda: (said := server.get(home("study.jsonl")).text).count("no &lt;beam&gt;") and said)
+    finally:
+        said = server.stop()
+    assert "failed: exit status 3, no &lt;beam&gt;" in text
+    assert "warming up\nno <beam>\n" in said  # the terminal has all of it

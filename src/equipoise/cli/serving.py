@@ -119,7 +119,7 @@ def _serve(study: Path, program: tuple[str, ...], demo: bool, token_file: Path |
         simulator = Simulator()
         measure = measuring(simulator)
         options["readings"] = options["readings"] or DEMO_READINGS
-    started = _program(program, options["timeout"], options["stdin"]) if program else None
+    started = _program(program, options["timeout"], options["stdin"], explains=True) if program else None
     measure = measure if started is None else started.measure
     present = context_of(opened(study), options["context"]) if options["context"] else None
     sitting = _sitting(measure is not None, **options)
@@ -199,8 +199,8 @@ def _means(
     return setter, Means(Target(readings, eps, audit, truth), put, tell, overdue)
 
 
-def _program(words: Sequence[str], timeout: float | None, stdin: bool) -> Program:
-    return Program(words, stdin, timeout, launcher=Launcher(noted))
+def _program(words: Sequence[str], timeout: float | None, stdin: bool, explains: bool = False) -> Program:
+    return Program(words, stdin, timeout, Launcher(noted), explains)
 
 
 def _tell(program: Program, event: Mapping[str, Any]) -> None:

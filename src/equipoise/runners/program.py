@@ -56,12 +56,15 @@ class Program:
         stdin: Whether the settings go to standard input as JSON, rather than to the command line.
         timeout: Seconds after which it is stopped.
         launcher: The launcher that starts it, and ends it if this process ends.
+        explains: Whether the reason why it failed ends with the last line of its standard error, which is then shown
+            after the program has ended.
     """
 
     words: Sequence[str]
     stdin: bool = False
     timeout: float | None = None
     launcher: Launcher = field(default_factory=Launcher, compare=False)
+    explains: bool = False
 
     def __enter__(self) -> "Program":
         return self
@@ -113,8 +116,10 @@ class Program:
         named = [] if self.stdin else [f"--{name}={value}" for name, value in rest.items()]  # may begin with a dash
         stdin, text = (None, json_line(sent) + "\n") if self.stdin else (os.devnull, "")
         argv, limit = [*words, *named], self.timeout or 0.0
-        order = Order(argv, stdin, text, capture=True, complaints=complaints, timeout=limit)
+        order = Order(argv, stdin, text, capture=True, complaints=complaints or self.explains, timeout=limit)
         ended = _on_windows(order) if sys.platform == "win32" else self.launcher.run(order)
+        if self.explains:
+            print(ended.err, end="", file=sys.stderr, flush=True)
         if ended.late:
             raise FailedError(f"no answer after {self.timeout:g} s")
         if ended.exit:
