@@ -40,6 +40,11 @@ def test_a_form_widens_a_range_and_an_empty_end_stays(path):
     assert "q1: -1 to 2.5 A" in answered(app, f"{place}confirm/widen?knob=m")[1]
 
 
+def test_a_limit_is_said_beside_the_best_setting_above_all_claims(path):
+    text = answered(application(Studies(path)), home("study.jsonl"))[1]
+    assert text.index('id="best-setting"') < text.index("It is at the limit of q1") < text.index("etter than the start")
+
+
 @NEEDS_BROWSER
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_range_is_widened_by_clicks_on_a_phone(browser, path, scheme):
