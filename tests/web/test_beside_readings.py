@@ -175,3 +175,23 @@ def test_labels_can_be_read_and_long_options_fit(browser, tmp_path):
                 assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     finally:
         server.stop()
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_names_and_units_of_knobs_are_whole(browser, tmp_path, size):
+    units = {"temperature": "K", "flow": "sccm", "pressure": "mbar", "rf_phase_gun": "mrad"}
+    space = {name: eq.Float(-100, 1000, unit=unit) for name, unit in units.items()}
+    opt = eq.Optimizer(eq.Space(space | {"gas": eq.Choice(["argon", "forming gas"])}), log=tmp_path / "s.jsonl", rng=0)
+    opt.tell(opt.ask(worker="page"), 1.0)
+    opt.ask(worker="page")
+    server = Served(tmp_path / "s.jsonl")
+    try:
+        with screen(browser, server, tmp_path / "s.jsonl", size=size) as page:
+            table = page.locator("#now .dials")
+            lines = "names => names.map(name => { const text = document.createRange(); text.selectNodeContents(name);"
+            lines += " return text.getClientRects().length; })"
+            assert set(table.locator("th[scope=row]").evaluate_all(lines)) == {1}
+            assert table.evaluate("table => table.scrollWidth <= table.closest('section').clientWidth")
+    finally:
+        server.stop()
