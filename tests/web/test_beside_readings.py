@@ -195,3 +195,22 @@ def test_names_and_units_of_knobs_are_whole(browser, tmp_path, size):
             assert table.evaluate("table => table.scrollWidth <= table.closest('section').clientWidth")
     finally:
         server.stop()
+
+
+@NEEDS_BROWSER
+def test_a_question_of_many_knobs_begins_at_the_first_one_on_a_phone(browser, tmp_path):
+    space = eq.Space({f"q{k:02d}": eq.Float(-1, 1) for k in range(30)})
+    opt = eq.Optimizer(space, kernel=eq.RBF(0.5), log=tmp_path / "s.jsonl", rng=0)
+    opt.ask(worker="page")
+    server = Served(tmp_path / "s.jsonl")
+    try:
+        with screen(browser, server, tmp_path / "s.jsonl", size=PHONE) as page:
+            for reading in ("1", "2"):
+                expect(page.locator("#now th[scope=row]").first).to_be_in_viewport(timeout=5000)
+                title = page.locator("#now-title").inner_text()
+                page.get_by_label("Reading", exact=True).fill(reading)
+                page.get_by_role("button", name="Tell").click()
+                expect(page.locator("#now-title")).not_to_have_text(title)
+            expect(page.locator("#now th[scope=row]").first).to_be_in_viewport(timeout=5000)
+    finally:
+        server.stop()

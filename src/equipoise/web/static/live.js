@@ -136,6 +136,17 @@
   document.body.addEventListener("htmx:afterSwap", count);
   count();
 
+  // On a small screen a new question with many knobs begins at its first knob, not at the field that has the focus.
+  let shown = null;
+  const begin = () => {
+    const trial = (document.querySelector("#now [name=trial]") || {}).value;
+    const low = document.querySelector("#now .many") && matchMedia("(max-width: 60rem)").matches;
+    if (low && trial !== shown) { requestAnimationFrame(() => document.getElementById("now").scrollIntoView()); }
+    shown = trial;
+  };
+  window.addEventListener("load", begin);
+  document.body.addEventListener("htmx:afterSettle", begin);
+
   // The list of studies is fetched anew after some seconds, unless somebody is at work in it.
   const again = () => {
     const list = document.querySelector("[data-again]");
