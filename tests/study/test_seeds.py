@@ -278,6 +278,16 @@ def test_without_anything_read_the_first_new_seed_is_taken():
     assert seeded(duel, Seeds(("a", "b")), {"a": pair.points, "b": pair.points}, posterior, lambda *_: ())[1] is duel
 
 
+@pytest.mark.parametrize("parts", [{}, {"policy": eq.UCB()}, {"offset": eq.Tracked()}])
+def test_nothing_is_read_twice_while_a_seed_of_a_list_is_left(parts):
+    """Of 48 readings of 8 settings under 6 folds, 30 once repeated a known number."""
+    opt = eq.Optimizer(eq.Finite(np.linspace(0, 1, 8)[:, None]), seeds=range(6), rng=0, **parts)
+    opt.run(lambda x, seed: -((x[0] - 0.3) ** 2) + level(seed) + np.sin(50 * x[0] + seed) / 10, readings=48)
+    assert len({(record.seed, record.x[0]) for record in opt.records()}) == 48
+    assert opt.recommend().kind == "estimate"
+    opt.run(lambda x, seed: 0.0, readings=50)  # nothing is left: what is known is asked for again
+
+
 # --- doors --------------------------------------------------------------------------------------------------------
 
 

@@ -93,7 +93,13 @@ def seeded(
         offers += _old(duel, read, alone, fresh is None)
     if len(offers) > 1:
         return _most_informative(offers, duel.points, posterior, teaching)
-    return offers[0] if offers else (min(read, key=lambda seed: len(read[seed])), duel)
+    return offers[0] if offers else (_least_read(duel, read), duel)
+
+
+def _least_read(duel: Duel, read: Read) -> SeedName:
+    """Return the used seed on which most of the points of a duel were not read, and else with the fewest readings."""
+    known = {seed: sum(_holds(points, point) for point in duel.points) for seed, points in read.items()}
+    return min(read, key=lambda seed: (known[seed], len(read[seed])))
 
 
 def _old(duel: Duel, read: Read, alone: bool, both: bool) -> list[tuple[SeedName, Duel]]:

@@ -80,14 +80,16 @@ class Proposer:
     def seeded(self, gate: Checkpoint, rng: Generator) -> tuple[Duel, SeedName | None]:
         """Propose the next duel, and the seed on which it is measured, if the study has seeds.
 
-        A plan gets new seeds: its duels are evidence of their own.
+        A plan gets new seeds: its duels are evidence of their own. A duel whose settings were read under every seed of
+        a list would repeat known numbers: then other settings are proposed.
         """
         duel = self.duel(gate, rng)
         if gate.state.setup.seeds is None:
             return duel, None
-        from equipoise.study.asking.seeding import on_seed
+        from equipoise.study.asking.seeding import on_seed, with_seeds_left
 
-        return on_seed(gate.state, self.space, duel)
+        left = with_seeds_left(gate.state, gate.allowed, duel)
+        return on_seed(gate.state, self.space, duel if left is None else self.duel(replace(gate, allowed=left), rng))
 
     def duel(self, gate: Checkpoint, rng: Generator) -> Duel:
         """Propose the next duel; open questions already reduce the variance, so that the next one differs.

@@ -5,11 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from equipoise.policies import seeded
+from equipoise.spaces import Restricted
 from equipoise.study.ledger import Entry
 from equipoise.study.settings_read import on_seeds
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from equipoise._typing import FloatArray
     from equipoise.data import Comparison, Duel, SeedName
     from equipoise.spaces import Domain
     from equipoise.study.state import State
@@ -24,6 +30,19 @@ def on_seed(state: State, space: Domain, duel: Duel) -> tuple[Duel, SeedName | N
     read, posterior = on_seeds(state.ledger), state.anticipated().posterior
     seed, measured = seeded(duel, seeds, read, posterior, partial(_teaching, state), alone)
     return measured, seed
+
+
+def with_seeds_left(state: State, space: Domain, duel: Duel) -> Domain | None:
+    """Return the part of a space that some seed of a list is left for; `None` if there is a seed for the duel."""
+    seeds, read = state.setup.seeds, on_seeds(state.ledger)
+    if seeds is None or seeds.values is None or len(read) < len(seeds.values) or state.serves(space) is not None:
+        return None
+    known = set.intersection(*({point.tobytes() for point in points} for points in read.values()))
+
+    def left(points: FloatArray) -> NDArray[np.bool_]:
+        return np.array([point.tobytes() not in known for point in points], dtype=np.bool_)
+
+    return None if left(duel.points).any() else Restricted(space, left, getattr(space, "anchors", None))
 
 
 def _teaching(state: State, seed: SeedName, duel: Duel) -> tuple[Comparison, ...]:
