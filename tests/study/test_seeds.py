@@ -373,6 +373,28 @@ def test_optuna_passes_the_seed():
     without.optimize(paired(lambda trial, seed=3: trial.suggest_float("x", 0, 1) + seed), n_trials=1)
 
 
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_in_optuna_the_same_number_again_is_no_lack_of_noise():
+    optuna = pytest.importorskip("optuna", reason="needs the extra `optuna`")
+    from equipoise.integrations.optuna import DuelSampler, paired, recommend
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    seen, noise = [], 0.2 * np.random.default_rng(0).standard_normal((6, 8))
+
+    def objective(trial, seed):
+        i = "abcdefgh".index(trial.suggest_categorical("x", [*"abcdefgh"]))
+        seen.append((i, seed))
+        return level(seed) + float(noise[seed, i])
+
+    sampler = DuelSampler(seeds=range(6), seed=0)
+    found = optuna.create_study(direction="maximize", sampler=sampler)
+    found.optimize(paired(objective), n_trials=30)
+    assert len(set(seen)) < len(seen)
+    h = next(iter(sampler._known_of(found)[2].values())).learned.hyperparameters
+    assert h.step * h.noise**0.5 > 0.03  # once 0.001
+    assert 0 < recommend(found).gap_bound < 2  # of eight settings there was no bound
+
+
 def test_readings_that_were_not_asked_for_have_seeds_too(tmp_path):
     """What was read before on a seed is an old seed: its level is known, and it may be used again."""
     path = tmp_path / "study.jsonl"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from equipoise.belief import Learned, LearnedBelief
-from equipoise.data import Comparison
+from equipoise.data import Comparison, Duel, Reading
 
 Learning = tuple[LearnedBelief, "Fit | None"]
 """A belief, and the last fit made while computing it, if any."""
@@ -70,3 +70,22 @@ def keep_up(before: LearnedBelief, taught: Sequence[Lessons], memory: int, fit: 
     belief = belief.refitted() if due else belief.watching()
     made = Fit(fit.model, len(taught), 0, belief.fitted) if due else replace(fit, learned=belief.fitted)
     return belief, None if made == fit else made
+
+
+def unrepeated(
+    firsts: dict[tuple[str, bytes], tuple[int, int]], number: int, duel: Duel, read: Sequence[Reading | None]
+) -> list[Reading | None]:
+    """Return the readings of a duel, `None` for a setting that was read under the same seed: it repeats the number.
+
+    Args:
+        firsts: The duel and the place in it at which a setting was first read, by block and encoded setting; extended.
+        number: The number of the duel.
+        duel: The duel.
+        read: Its readings, in the order of `duel.points`; `None` for a missing one.
+    """
+    new: list[Reading | None] = []
+    for i, (reading, point) in enumerate(zip(read, duel.points, strict=True)):
+        place = (number, i)
+        known = reading is None or firsts.setdefault((reading.circumstances.block, point.tobytes()), place) != place
+        new.append(None if known else reading)
+    return new

@@ -20,7 +20,7 @@ from equipoise.data import Duel, Proposal, Reading, teaches, will_teach
 from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json, read
 from equipoise.integrations.optuna.study_numbers import StudyNumbers
 from equipoise.integrations.optuna.translation import Translation
-from equipoise.integrations.remembering import Fit, Lessons, keep_up, learn, remembered
+from equipoise.integrations.remembering import Fit, Lessons, keep_up, learn, remembered, unrepeated
 from equipoise.log import Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -55,8 +55,10 @@ class StudyModel:
         search_space: Mapping[str, BaseDistribution] | None = None,
         streams: Streams | None = None,
         limits: Sequence[Limit] = (),
+        seeds: bool = False,
     ) -> None:
-        self.law, self._given, self._streams, self._limits = law, search_space, streams, limits
+        self.law, self._given, self._streams, self._limits, self._seeds = law, search_space, streams, limits, seeds
+        self._first: dict[tuple[str, bytes], tuple[int, int]] = {}
         self._explorer: Explorer | None = None
         self._settled: set[int] = set()
         self._told: dict[int, tuple[TrialPair, list[Reading]]] = {}
@@ -99,7 +101,7 @@ class StudyModel:
         """Return the translation of a search space."""
         if self._translation is None or self._translation.distributions != search_space:
             self._translation = Translation(search_space)
-            self._duels, self._taught, self._before = {}, {}, {}
+            self._duels, self._taught, self._before, self._first = {}, {}, {}, {}
             if self._streams is not None:
                 self._explorer = default_explorer(self._translation.space, TwoPoint(), None, self._streams)
         return self._translation
@@ -109,14 +111,14 @@ class StudyModel:
         outputs = self.numbers.outputs
         name = outputs.first.name if output is None else output
         taught, sign = self._taught.setdefault(name, {}), outputs.sign(name)
-        for number in self._told.keys() - taught.keys():
+        for number in sorted(self._told.keys() - taught.keys()):
             pair, told = self._told[number][0], self._following(number)
             read = told if name == outputs.first.name else [of_output(each, self.numbers.keys[name]) for each in told]
-            if number not in self._duels:
-                self._duels[number] = pair.duel(translation.encode)
-            duel, known = self._duels[number], pair.sign is None or pair.baseline is not None
+            duel = self._duels.setdefault(number, pair.duel(translation.encode))
+            known = pair.sign is None or pair.baseline is not None
             options = {"number": float(number), "sign": sign}
-            taught[number] = () if duel is None else teaches(duel, read, self.law, comparable=known, **options)
+            new = [*read] if duel is None or not self._seeds else unrepeated(self._first, number, duel, read)
+            taught[number] = () if duel is None else teaches(duel, new, self.law, comparable=known, **options)
         left = taught.keys() - self._absurd
         return {number: taught[number] for number in sorted(left) if taught[number]}
 
@@ -129,10 +131,6 @@ class StudyModel:
             told.append(replace(reading, circumstances=reading.circumstances.after(last)))
             last = reading.value
         return told
-
-    def readings(self, translation: Translation) -> int:
-        """Return the number of these readings."""
-        return sum(len(self._told[number][1]) for number in self.taught(translation))
 
     def beliefs(
         self, translation: Translation, memory: int, trial: int | None = None
@@ -187,12 +185,13 @@ class StudyModel:
 
     def standing(self, translation: Translation, named: Named | None) -> Standing:
         """Return the facts about a study besides its belief."""
-        readings, feasibility = self.readings(translation), self.feasibility(translation)
-        known = None if feasibility.certain else feasibility
+        feasibility, taught = self.feasibility(translation), self.taught(translation)
+        read = [x for number in taught if (duel := self._duels[number]) is not None for x in duel.points]
+        standing = Standing(len(read), None if feasibility.certain else feasibility, read=np.array(read))
         if named is None:
-            return Standing(readings, known)
+            return standing
         within = usable(translation.space, named.wanted[0], feasibility, named) if named.limited else None
-        return Standing(readings, known, start=named.start, attainable=within)
+        return replace(standing, start=named.start, attainable=within)
 
     def feasibility(self, translation: Translation) -> Feasibility:
         """Return which settings can be measured: of a failed pair, only the failed member counts as a failure."""

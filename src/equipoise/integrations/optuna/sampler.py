@@ -200,7 +200,7 @@ class DuelSampler(BaseSampler):
     def _known_of(self, study: Study) -> tuple[StudyModel, Translation, dict[str, StudyBelief], Named | None]:
         model = self._model(study)
         translation = model.translation(model.search_space()) if model.search_space() else None
-        if translation is None or not model.readings(translation):
+        if translation is None or not model.taught(translation):
             raise ValueError("`study` must have a finished duel for a recommendation, got none")
         beliefs, _ = model.beliefs(translation, self.memory)
         return model, translation, beliefs, model.named(translation, beliefs)
@@ -235,7 +235,7 @@ class DuelSampler(BaseSampler):
         """Return the knowledge of a study; data just read from the storage for the same trial are not read again."""
         storage, number = study._storage, study._study_id
         if self._known is None or self._known[:2] != (storage, number):
-            model = StudyModel(self.offset, self.search_space, self._streams, self.limits)
+            model = StudyModel(self.offset, self.search_space, self._streams, self.limits, self.seeds is not None)
             self._known, self._read_for = (storage, number, model), -1
         if trial < 0 or trial != self._read_for:
             self._known[2].update(study)
