@@ -180,6 +180,16 @@ def test_a_seed_that_is_given_stays_and_fixed_folds_come_again(seen):
     assert found.cv_results_["n_fits"].sum() == 12
 
 
+def test_fixed_folds_are_few_seeds_although_the_estimator_has_a_seed(seen):
+    """Many estimators ignore theirs, and then another seed on the same fold repeats the score: five folds were 26."""
+    found = search(14, KFold(3), refit=False).fit(*DATA)
+    assert len({(seed, fold) for _, seed, fold in seen}) == found.n_splits_ <= 3
+    assert found.study_.recommend().kind == "guess"
+    many = DuelSearchCV(Recording(), {"a": [0.1, 0.4, 0.7, 0.9]}, n_fits=40, cv=5, refit=False, random_state=0)
+    assert many.fit(*DATA).cv_results_["n_fits"].tolist() == [5] * 4  # all there is
+    assert many.best_params_ == {"a": 0.7}
+
+
 def test_a_tuned_seed_is_left_alone(seen):
     given = {"random_state": [1, 2, 3], "a": stats.uniform(0, 1)}
     DuelSearchCV(Recording(), given, n_fits=4, cv=2, refit=False, random_state=0).fit(*DATA)

@@ -110,8 +110,8 @@ class DuelSearchCV(BaseSearchCV):  # type: ignore[misc]
         tuned, rng = Tuned(self.param_distributions), check_random_state(self.random_state)
         splits = Splits(self._checked_cv_orig, self.n_splits_)
         seeds = _free_seeds(self.estimator, self.param_distributions)
-        few = splits.fixed and not seeds
-        numbers = None if few and splits.per_round == 1 else list(range(splits.per_round)) if few else True
+        many, one = not splits.fixed or (bool(seeds) and splits.per_round == 1), splits.per_round == 1
+        numbers = True if many else None if one else list(range(splits.per_round))
         self.study_ = Optimizer(tuned.space, seeds=numbers, offset=Steady(), rng=int(rng.randint(2**31 - 1)))
         self.study_.study.notify = _notify
         fits = Fits(np.nan if isinstance(self.error_score, str) else float(self.error_score))
