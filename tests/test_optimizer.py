@@ -866,7 +866,23 @@ def test_an_error_of_the_function_loses_nothing():
     with pytest.raises(ZeroDivisionError):
         opt.run(broken, 10)
     assert opt.study.open_trials == ()
+    with pytest.raises(ValueError, match="`value` must be finite, got nan"):
+        opt.run(lambda x: float("nan"), 10)
+    assert opt.study.open_trials == ()
     assert opt.ask().id == 0  # it waited
+
+
+@pytest.mark.filterwarnings("ignore::equipoise.DuelGivenUp")
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_refused_answer_may_be_a_failure(workers):
+    opt = eq.Optimizer(eq.Box([(0, 1)]), rng=0)
+    with ThreadPoolExecutor(2) as pool:
+        given = {} if workers is None else {"executor": pool, "workers": workers}
+        opt.run(lambda x: float("nan") if x[0] > 0.8 else float(x[0]), 20, failures=(ValueError,), **given)
+    failed = [record for record in opt.records() if record.failed]
+    assert failed[0].failed == "`value` must be finite, got nan"
+    assert all(record.x[0] > 0.8 for record in failed)
+    assert opt.recommend().x[0] <= 0.8
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1e60, 1e100])

@@ -65,7 +65,8 @@ class Looping(ABC):
             readings: The number of readings at which the study ends.
             judgements: Instead, the number of judgements.
             eps: Stop once audits confirm that nothing is better by more; else a `BoundMissed` warning gives the reason.
-            failures: Exceptions of `measure` that mean that there is no answer; others are passed on.
+            failures: Exceptions of `measure` that mean that there is no answer; others are passed on. An answer that is
+                refused, such as NaN, is a `ValueError`.
             context: The value of each `Context` of the space; or a function that returns the present one, called before
                 each question.
             judge: As for `ask_pair`.

@@ -232,7 +232,10 @@ class OnExecutor:
         self._lost = 0
         for trial, measured in zip(task.trials, found, strict=False):
             block = worker if self._blocks and measured.failed is None else None
-            self._opt.tell(trial, measured.value, x=measured.x, block=block, failed=measured.failed)
+            try:
+                self._opt.tell(trial, measured.value, x=measured.x, block=block, failed=measured.failed)
+            except self._failures as problem:  # a refused value, such as NaN
+                self._opt.tell(trial, failed=reason(problem))
         del self._tasks[future]
         self._take_back(task.ids)
         return error

@@ -88,7 +88,7 @@ class UserFunction:
         opt: The study.
         measure: Takes a setting, and the seed if there are seeds, and returns its reading; or takes both settings of a
             pair and returns a judgement, or `None`.
-        failures: Exceptions that mean that there is no answer; others are passed on.
+        failures: Exceptions that mean that there is no answer; others are passed on. A refused answer raises one too.
         context: The value of each context, or a function that returns the present ones.
         pairs: The arguments of `Study.next_pair`.
     """
@@ -119,16 +119,15 @@ class UserFunction:
     def _answer(self, question: Trial | Pair, *given: Any) -> None:
         """Answer a question, given settings and perhaps a seed.
 
-        After any other exception, its trial is requeued, and a pair stays open.
+        After any other exception, its trial is requeued, and a pair stays open; also if the study refuses the answer.
         """
         try:
             value = self.measure(*given)
+            unsure = value is None and isinstance(question, Pair)
+            self.opt.tell(question, value, failed="can't tell" if unsure else None)
         except self.failures as problem:
             self.opt.tell(question, failed=reason(problem))
         except BaseException:
-            if isinstance(question, Trial):
+            if isinstance(question, Trial) and question.id in self.opt.study.open_trials:
                 self.opt.study.expire(question)
             raise
-        else:
-            unsure = value is None and isinstance(question, Pair)
-            self.opt.tell(question, value, failed="can't tell" if unsure else None)
