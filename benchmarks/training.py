@@ -3,6 +3,7 @@
     python benchmarks/training.py run --seeds 0-4 --out training.csv     # minutes
     python benchmarks/training.py table training.csv --picture training.svg
     python benchmarks/training.py nothing --seeds 100-115               # two minutes: seeds that share nothing
+    python benchmarks/training.py shared --seeds 100-107                # a minute: seeds that share a level and more
 
 A reading is one fit of a model on a random split, or one run of a simulation, under a seed. Quality is what a setting
 gains on the mean over 50 fresh seeds, between the default (0) and the best that any method found (1).
@@ -41,7 +42,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import equipoise as eq
 from equipoise._typing import FloatArray
-from equipoise.lab.environments import FUNCTIONS, Function
+from equipoise.lab.environments import FUNCTIONS, Function, waves
 
 Setting = Mapping[str, Any]
 Task = Callable[[Setting, int], float]
@@ -219,6 +220,31 @@ def nothing(seeds: range, readings: int = 80) -> None:
     print(f"more with seeds, run by run: {more.mean():.1f} ± {error:.1f}, {len(more)} runs")
 
 
+def shared(seeds: range, readings: int = 120) -> None:
+    """Print the final regret on hartmann6 if seeds have a level of sd 1 and effects h, and noise is of sd 0.05."""
+    function = FUNCTIONS["hartmann6"](np.random.default_rng(0))
+    assert function.bounds is not None
+    for sd in (0.1, 0.5):
+        for method, given, each in (("with seeds", True, 1), ("pairs", None, 2), ("a new seed each", None, 1)):
+            left = []
+            for run in seeds:
+                opt = eq.Optimizer(eq.Box(function.bounds), seeds=given, rng=run)
+                for _ in range(readings):
+                    trial = opt.ask()
+                    seed = trial.id // each if trial.seed is None else int(trial.seed)
+                    opt.tell(trial, float(function(trial.x)) + effect(trial.x, 1000 * run + seed, sd))
+                left.append(function.maximum - float(function(opt.recommend().x)))
+            print(f"h of sd {sd}, {method:16} {np.median(left):.3f} of " + " ".join(f"{r:.3f}" for r in sorted(left)))
+
+
+def effect(x: FloatArray, seed: int, sd: float) -> float:
+    """Return what a seed adds to a reading: its level, its effect on the setting, and noise."""
+    rng = np.random.default_rng(seed)
+    level, h = rng.standard_normal(), waves(len(x), 0.5, 64, rng)
+    words = np.asarray(x).view(np.uint32).tolist()
+    return float(level + sd * h(x) + 0.05 * np.random.default_rng([seed, *words]).standard_normal())
+
+
 def suggested(trial: Any, space: eq.Space) -> Setting:
     """Return the parameters of a space as Optuna suggests them."""
     return {
@@ -383,8 +409,8 @@ def main() -> None:
     measured.add_argument("--seeds", default="0-4")
     measured.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     measured.add_argument("--out", type=Path, required=True)
-    unlike = commands.add_parser("nothing")
-    unlike.add_argument("--seeds", default="100-115")
+    for name, default in (("nothing", "100-115"), ("shared", "100-107")):
+        commands.add_parser(name).add_argument("--seeds", default=default)
     shown = commands.add_parser("table")
     shown.add_argument("csv", type=Path)
     shown.add_argument("--picture", type=Path)
@@ -394,10 +420,10 @@ def main() -> None:
         return
     first, last = map(int, given.seeds.split("-"))
     seeds = range(first, last + 1)
-    if given.command == "nothing":
-        nothing(seeds)
-    else:
+    if given.command == "run":
         run(given.out, seeds, given.tasks, given.methods)
+    else:
+        {"nothing": nothing, "shared": shared}[given.command](seeds)
 
 
 if __name__ == "__main__":
