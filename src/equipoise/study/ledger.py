@@ -153,6 +153,12 @@ class Ledger:
         """The pairs that wait for an answer, oldest first; no judge is asked of those judged elsewhere."""
         return [i for i, entry in self.pairs.items() if not (entry.complete or entry.void or entry.added)]
 
+    def points_read(self) -> list[FloatArray]:
+        """Return the settings of the readings of this campaign, in their order; a number that repeats counts once."""
+        own = [(i, self.of_trial[i]) for i, reading in self.readings.items() if not reading.circumstances.campaign]
+        found = {i if e.seed is None else (e.seed, e.point(i).tobytes()): e.point(i) for i, e in own}
+        return [*found.values()]
+
     def origin(self, start: FloatArray | None, space: Domain) -> FloatArray | None:
         """Return the reference of comparisons, encoded, shape (d,): the start, or else the first setting measured."""
         ours = (i for i, reading in self.readings.items() if not reading.circumstances.campaign)

@@ -77,9 +77,7 @@ class Recommender:
     def standing(self, state: State) -> Standing:
         """Return the facts besides the belief; they suffice for no bound if the sensor or the unit seems wrong."""
         ledger, setup = state.ledger, state.setup
-        ours = [
-            ledger.of_trial[i].point(i) for i, reading in ledger.readings.items() if not reading.circumstances.campaign
-        ]
+        ours = ledger.points_read()
         found = Standing(
             state.readings,
             None if state.unrestricted else feasibility(state),
