@@ -2,6 +2,7 @@
 
     python benchmarks/outputs.py --seeds 8 --readings 100
     python benchmarks/outputs.py --safe --seeds 8 --readings 100
+    python benchmarks/outputs.py --bounds --seeds 8 --readings 100
     python benchmarks/outputs.py --fronts --seeds 4 --readings 100
 
 Every output of a plant has its own offset: none, a random walk, or jumps. Limits are relative to the start.
@@ -139,7 +140,7 @@ def limited_plant(name: str, seed: int) -> Plant:
 def limited(name: str, offset: str, solver: Solver, given: argparse.Namespace) -> list[tuple[float, bool, bool]]:
     """Return of each seed what is left to gain, whether a limit is broken, and whether one ever was by a tenth."""
     found = []
-    for seed in range(given.first, given.first + given.seeds):
+    for seed in _seeds(given):
         plant = limited_plant(name, seed)
         readings = PlantReadings(plant, OFFSETS[offset], NOISE, rng=1000 + seed)
         best, asked = solver(plant, readings, given.readings, seed, given.safe)
@@ -176,6 +177,31 @@ def report_limited(given: argparse.Namespace) -> None:
                 spent = (time.process_time() - begun) / given.seeds
                 shares = f"{np.mean(left <= 0.05):.2f} | {broken.mean():.2f} | {ever.mean():.2f}"
                 print(f"| {name} | {offset} | {who} | {_with_error(left)} | {shares} | {spent:.1f} |", flush=True)
+
+
+def report_bounds(given: argparse.Namespace) -> None:
+    print("| plant | offset | bound held | bound (median) | regret (median) |")
+    print("|---|---|---|---|---|")
+    for name in given.plants or LIMITED:
+        for offset in given.offsets or OFFSETS:
+            found = np.array([_bounded(name, offset, seed, given.readings) for seed in _seeds(given)])
+            held, bounds, regrets = found.T
+            middle = f"{np.median(bounds):.3f} | {np.median(regrets):.3f}"
+            print(f"| {name} | {offset} | {held.sum():.0f} of {len(held)} | {middle} |", flush=True)
+
+
+def _bounded(name: str, offset: str, seed: int, n: int) -> tuple[bool, float, float]:
+    """Return whether the bound of a study holds, the bound, and the regret, as shares of what the start leaves."""
+    plant = limited_plant(name, seed)
+    opt = eq.Optimizer(space(plant), objective=plant.objective, limits=plant.limits, start=plant.start, rng=seed)
+    _measured(opt, PlantReadings(plant, OFFSETS[offset], NOISE, rng=1000 + seed), n)
+    best, scale = opt.recommend(), plant.best - float(plant.values(plant.start)[0])
+    regret = plant.best - float(plant.values(best.x)[0])
+    return regret <= best.gap_bound, best.gap_bound / scale, regret / scale
+
+
+def _seeds(given: argparse.Namespace) -> range:
+    return range(given.first, given.first + given.seeds)
 
 
 def _with_error(values: Sequence[float] | np.ndarray) -> str:
@@ -247,7 +273,7 @@ def report_fronts(given: argparse.Namespace) -> None:
         for offset in given.offsets or OFFSETS:
             for who, solver in solvers.items():
                 volumes, counts, held, kept = [], [], [], []
-                for seed in range(given.first, given.first + given.seeds):
+                for seed in _seeds(given):
                     readings = PlantReadings(plant, OFFSETS[offset], NOISE, rng=1000 + seed)
                     points, claims = solver(plant, readings, reference, given.readings, seed)
                     F = plant.values(np.array(points).reshape(-1, len(width)))
@@ -276,9 +302,10 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--readings", type=int, default=100)
     parser.add_argument("--safe", action="store_true")
+    parser.add_argument("--bounds", action="store_true", help="whether the bound of a study with limits holds")
     parser.add_argument("--fronts", action="store_true")
     parser.add_argument("--plants", nargs="*", choices=sorted({*LIMITED, *FRONTS}))
     parser.add_argument("--offsets", nargs="*", choices=list(OFFSETS))
     parser.add_argument("--solvers", nargs="*", choices=sorted({*SOLVERS, *FRONT_SOLVERS}))
     given = parser.parse_args()
-    (report_fronts if given.fronts else report_limited)(given)
+    (report_fronts if given.fronts else report_bounds if given.bounds else report_limited)(given)

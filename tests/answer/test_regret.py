@@ -26,12 +26,12 @@ def _many_draws(monkeypatch):
 
 def test_one_rival_is_a_normal_quantile(posterior):
     (mean,), (variance,) = posterior.difference(POINTS[1:2], POINTS[0])
-    bound = regret_bound((posterior,), POINTS[0], POINTS[1:2], np.random.default_rng(0))
+    bound = regret_bound((posterior,), POINTS[0], POINTS[1:2], True, np.random.default_rng(0))
     assert bound == pytest.approx(mean + norm.ppf(0.95) * np.sqrt(variance), rel=0.03)
 
 
 def test_several_rivals_are_bounded_jointly(posterior):
-    bound = regret_bound((posterior,), POINTS[0], POINTS[1:], np.random.default_rng(0))
+    bound = regret_bound((posterior,), POINTS[0], POINTS[1:], True, np.random.default_rng(0))
     mean, _ = posterior.difference(POINTS[1:], POINTS[0])
     C = posterior.at(POINTS).covariance()
     A = np.array([[-1.0, 1.0, 0.0], [-1.0, 0.0, 1.0]])
@@ -41,14 +41,14 @@ def test_several_rivals_are_bounded_jointly(posterior):
 def test_opinions_are_pooled(posterior):
     other = eq.belief.FinitePosterior(POINTS, eq.RBF(0.1), 0.1)
     one, two, both = (
-        regret_bound(opinions, POINTS[0], POINTS[1:], np.random.default_rng(0))
+        regret_bound(opinions, POINTS[0], POINTS[1:], True, np.random.default_rng(0))
         for opinions in ((posterior,), (other,), (posterior, other))
     )
     assert min(one, two) < both < max(one, two)
 
 
 def test_a_leader_without_rivals_has_nothing_to_fear(posterior):
-    assert regret_bound((posterior,), POINTS[0], POINTS[:1], np.random.default_rng(0)) < 1e-3
+    assert regret_bound((posterior,), POINTS[0], POINTS[:1], True, np.random.default_rng(0)) < 1e-3
 
 
 def test_a_quantile_is_that_of_numpy_to_the_last_bit():

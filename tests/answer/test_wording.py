@@ -186,7 +186,8 @@ def test_only_verified_claims_stay_if_no_setting_is_known_to_hold_the_limits():
     verified, overall = Claim("verified", 0.3, "the start"), Claim("estimate", 0.04, WITHIN_LIMITS)
     best = Recommendation({"q1": 0.7}, 0.04, 30, claims=(overall, verified), forecast=Forecast(24, 0.02))
     sure, doubtful = Usability(0.97, ()), Usability(0.6, ())
-    assert "By estimate, none of the settings known to be within the limits is better" in str(best.within(sure))
+    assert "By estimate, none of the settings within the limits is better" in str(best.within(sure))
+    assert best.within(sure).forecast is None
     found = best.within(doubtful)
     assert (found.gap_bound, found.kind, found.overall.bound, found.forecast) == (0.3, "verified", math.inf, None)
     assert [claim.kind for claim in found.claims] == ["verified", "guess"]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # for the other packages of the library
     from equipoise.answer.rank import ranking
     from equipoise.answer.reproducing import Reproduction, agree, reproduction, reproduction_of_points
     from equipoise.answer.second_opinions import holes, knows_enough, opinions, preference, scales
-    from equipoise.answer.usability import USABLE
+    from equipoise.answer.usability import USABLE, Doubtful, Slack
     from equipoise.answer.verification import duels_needed
     from equipoise.answer.wording import (
         EVERYTHING,

@@ -216,9 +216,12 @@ class Recommendation:
         return self.overall.bound <= eps and self.overall.kind not in weak
 
     def within(self, usability: "Usability | None") -> "Recommendation":
-        """Return the recommendation with its usability; there is no bound if no setting is known to hold all limits."""
+        """Return the recommendation with its usability; there is no bound if no setting is known to hold all limits.
+
+        There is no forecast either: an audit lowers the bound only as far as no limit is in doubt.
+        """
         if usability is None or usability.usable:
-            return replace(self, usability=usability)
+            return replace(self, usability=usability, forecast=None)
         verified = tuple(claim for claim in self.claims if claim.kind == "verified")
         first, *others = (*verified, Claim("guess", math.inf, self.overall.scope))
         bare = replace(self, usability=usability, claims=(first, *others), forecast=None, signs={})

@@ -31,3 +31,8 @@ def measurable(space: Domain, standing: Standing) -> Domain:
     if feasibility is None or feasibility.certain or not len(feasibility.reliable):
         return space
     return Restricted(space, feasibility.allows)
+
+
+def claimable(space: Domain, standing: Standing) -> Domain:
+    """Return the part of the space that claims cover: the measurable part, or the settings that may hold the limits."""
+    return measurable(space, standing) if standing.doubtful is None else standing.doubtful.part

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
@@ -10,7 +11,7 @@ from numpy.random import Generator
 from equipoise._typing import FloatArray
 from equipoise.answer.calibrated_claims import calibrated, forecast
 from equipoise.answer.claim import Claim, Difference, Kind, Recommendation
-from equipoise.answer.regret import regret_bound
+from equipoise.answer.regret import DRAWS, Held, regret_bound
 from equipoise.answer.second_opinions import knows_enough, opinions, preference
 from equipoise.answer.signs import Explored
 from equipoise.answer.verification import Verification
@@ -19,8 +20,14 @@ from equipoise.belief import Belief, Feasibility, Posterior, StudyBelief, fair_a
 from equipoise.policies import candidates, optimism
 from equipoise.spaces import Domain
 
-WITHIN_LIMITS = "the settings known to be within the limits"
-"""The scope of a claim of a study with limits: of a setting that may be forbidden it claims nothing."""
+if TYPE_CHECKING:
+    from equipoise.answer.usability import Doubtful
+
+WITHIN_LIMITS = "the settings within the limits"
+"""The scope of a claim of a study with measured limits."""
+
+WITHIN_REACH = "the settings known to be within the limits"
+"""The scope of a claim of a study with `drop`, `max_step` or `safe`, which never learns about a setting beyond them."""
 
 AUDIT_FACTOR = 1.25
 """The factor on the bound by joint draws after an audit: it makes the bound hold more often (docs/claims.md)."""
@@ -54,6 +61,7 @@ class Standing:
         audited: Whether an audit is complete.
         verification: A complete verification.
         attainable: The part of the space within the limits; `None` if there are none.
+        doubtful: The settings that may hold measured limits, which claims cover too; `None` without such limits.
         read: The settings of the readings, encoded, in their order, shape (n, d); `None` if only the belief knows.
     """
 
@@ -65,12 +73,18 @@ class Standing:
     audited: bool = False
     verification: Verification | None = None
     attainable: Domain | None = None
+    doubtful: "Doubtful | None" = None
     read: FloatArray | None = None
 
     @property
     def scope(self) -> str:
         """The settings that a claim can cover."""
-        return EVERYTHING if self.attainable is None else WITHIN_LIMITS
+        limited = WITHIN_REACH if self.doubtful is None else WITHIN_LIMITS
+        return EVERYTHING if self.attainable is None else limited
+
+    def held(self, points: FloatArray, rng: Generator) -> Held:
+        """Return which points, shape (m, d), hold measured limits in each draw of the belief."""
+        return True if self.doubtful is None else self.doubtful.drawn(points, DRAWS, rng)
 
 
 def recommended(space: Domain, belief: StudyBelief, standing: Standing, rng: Generator) -> Recommendation:
@@ -189,13 +203,17 @@ def _overall(
     """Return the claim about all settings, or all within the limits, and the signs that calibrated it."""
     if not (belief.knows_unit and standing.enough):
         return Claim("guess", math.inf, standing.scope), {}
+    if standing.doubtful is not None:
+        rivals = candidates(standing.doubtful.part, belief.posterior, (optimism,), rng)
+        here, leader = belief.posterior.at(np.concatenate((here.points[[leader]], rivals))), 0
     listed = belief.posterior.points is not None
     if belief.proven and standing.theorem and listed:
         return Claim("theorem", here.gap_bound(leader), standing.scope), {}
     if belief.learned is not None and belief.judged is None:
         read = belief.posterior.support if standing.read is None else standing.read
         rivals, spread = _promising(here, leader, RIVALS), _spread(space, standing, rng)
-        explored = Explored(belief, here.points[leader], rivals, spread, read)
+        held = standing.held(np.concatenate((rivals, spread)), rng)
+        explored = Explored(belief, here.points[leader], rivals, spread, read, held)
         return calibrated(explored, standing.scope, standing.audited, rng)
     if not (_given(belief) or knows_enough(belief)):
         return Claim("guess", math.inf, standing.scope), {}
@@ -203,7 +221,7 @@ def _overall(
     rivals = _promising(here, leader, LISTED_RIVALS if listed else RIVALS)
     if not listed and space.points is None:
         rivals = np.concatenate((rivals, _spread(space, standing, rng)))
-    bound = regret_bound(_views(belief), here.points[leader], rivals, rng)
+    bound = regret_bound(_views(belief), here.points[leader], rivals, standing.held(rivals, rng), rng)
     return Claim(kind, bound * (AUDIT_FACTOR if standing.audited else 1.0), standing.scope), {}
 
 
@@ -215,8 +233,8 @@ def _promising(here: Belief, leader: int, number: int) -> FloatArray:
 
 def _spread(space: Domain, standing: Standing, rng: Generator) -> FloatArray:
     """Return points from all over a space."""
-    from equipoise.answer.measurable import measurable
+    from equipoise.answer.measurable import claimable
 
-    everywhere = measurable(space, standing).candidates(rng)
+    everywhere = claimable(space, standing).candidates(rng)
     found: FloatArray = everywhere[rng.permutation(len(everywhere))[:SPREAD]]
     return found

@@ -12,9 +12,11 @@ calibrated (`calibrated_claims.py`) or, without a calibration, the functions are
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from equipoise import _linalg
 from equipoise._typing import FloatArray
@@ -29,10 +31,15 @@ LEAST_VARIANCE = 1e-9
 LEVEL = 0.95
 """The share of the draws in which the bound holds."""
 
+Held = NDArray[np.bool_] | Literal[True]
+"""Which rivals hold measured limits in each draw, shape (draws, m); `True` if there are no such limits."""
 
-def regret_bound(opinions: Sequence[Posterior], leader: FloatArray, rivals: FloatArray, rng: Generator) -> float:
+
+def regret_bound(
+    opinions: Sequence[Posterior], leader: FloatArray, rivals: FloatArray, held: Held, rng: Generator
+) -> float:
     """Return a bound on the gain of any rival, in 95 % of functions drawn from all models."""
-    drawn = [tops(each, leader, rivals, rng.standard_normal((DRAWS, len(rivals)))) for each in opinions]
+    drawn = [tops(each, leader, rivals, rng.standard_normal((DRAWS, len(rivals))), held) for each in opinions]
     return quantile(np.concatenate(drawn), LEVEL)
 
 
@@ -49,14 +56,14 @@ def quantile(values: FloatArray, level: float) -> float:
     return b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t
 
 
-def tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, normals: FloatArray) -> FloatArray:
+def tops(posterior: Posterior, leader: FloatArray, rivals: FloatArray, normals: FloatArray, held: Held) -> FloatArray:
     """Return the distance of each drawn function's top above the leader, given normals of shape (draws, m)."""
     belief = posterior.at(np.concatenate((leader[None], rivals)))
     C = belief.covariance()
     D = C[1:, 1:] - C[1:, :1] - C[:1, 1:] + C[0, 0]  # covariance of f(z) - f(leader)
     D.flat[:: len(D) + 1] = np.maximum(D.diagonal(), 0.0) + LEAST_VARIANCE * float(C.diagonal().max())
     g = normals @ _factor(D).T + (belief.mean[1:] - belief.mean[0])
-    found: FloatArray = g.max(axis=1, initial=0.0)
+    found: FloatArray = g.max(axis=1, initial=0.0, where=held)
     return found
 
 

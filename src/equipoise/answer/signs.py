@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.regret import DRAWS, LEVEL, quantile, tops
+from equipoise.answer.regret import DRAWS, LEVEL, Held, quantile, tops
 from equipoise.answer.second_opinions import holes, rescaled
 from equipoise.belief import Posterior, StudyBelief
 
@@ -38,6 +38,7 @@ class Explored:
         rivals: The most promising points of a search, shape (m, d).
         spread: Points from all over the space, shape (k, d).
         read: The points of the readings, in their order, shape (n, d).
+        held: The rivals and the spread points that hold measured limits in each draw.
     """
 
     belief: StudyBelief
@@ -45,6 +46,7 @@ class Explored:
     rivals: FloatArray
     spread: FloatArray
     read: FloatArray
+    held: Held
 
 
 def signs(explored: Explored, rng: Generator) -> dict[str, float]:
@@ -72,4 +74,4 @@ def signs(explored: Explored, rng: Generator) -> dict[str, float]:
 
 def _quantile(posterior: Posterior, explored: Explored, normals: FloatArray) -> float:
     rivals = np.concatenate((explored.rivals, explored.spread))
-    return quantile(tops(posterior, explored.leader, rivals, normals), LEVEL)
+    return quantile(tops(posterior, explored.leader, rivals, normals, explored.held), LEVEL)

@@ -1,12 +1,52 @@
 """The usability of a setting: the probability that it holds the limits of the study, and an estimate of each."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise._typing import FloatArray
 from equipoise.answer.wording import interval
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from equipoise.spaces import Domain
 
 USABLE = 0.95
 """A setting may be used if it holds all limits with this probability."""
+
+Slack = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""A function that returns mean and standard deviation, shapes (m,), of a limit's slack at points, shape (m, d)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Doubtful:
+    """The settings that may hold all limits, also those that cannot be recommended yet.
+
+    Attributes:
+        part: The part of the space where all limits hold with at least 5 %.
+        slacks: The slack of each limit about which enough is known.
+    """
+
+    part: Domain
+    slacks: Sequence[Slack]
+
+    def drawn(self, points: FloatArray, draws: int, rng: Generator) -> NDArray[np.bool_]:
+        """Return which points, shape (m, d), hold all limits in each draw of the belief, shape (draws, m).
+
+        In a draw the slack of a limit lies equally many deviations from its mean at all points: neighbors hold a limit
+        together, as they really do.
+        """
+        held = np.ones((draws, len(points)), dtype=np.bool_)
+        for slack in self.slacks:
+            mean, sd = slack(points)
+            held &= mean + rng.standard_normal((draws, 1)) * sd >= 0  # METHOD section 18
+        return held
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,7 @@ def left_to_gain(claim: "Claim", unit: str = "") -> str:
     """Return a claim about all settings as the title of a picture."""
     if math.isinf(claim.bound):
         return NO_BOUND.rstrip(".")
-    where = "" if claim.scope == EVERYTHING else " within the known limits"
+    where = "" if claim.scope == EVERYTHING else " within the limits"
     return f"{PHRASES[claim.kind]}, at most {amount(claim.bound, unit)} remains to be gained{where}"
 
 

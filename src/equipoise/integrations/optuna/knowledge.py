@@ -27,7 +27,7 @@ from equipoise.policies import Policy
 from equipoise.reductions import Baseline, TwoPoint, Zero
 from equipoise.spaces import Restricted
 from equipoise.study import Explorer, absurd, default_explorer, default_posterior
-from equipoise.study.outputs import Limit, Named, likely, of_output, proposed, usable
+from equipoise.study.outputs import Limit, Named, likely, of_output, proposed, within_limits
 
 MEMORY_DUELS = 96
 """Number of duels kept unfolded by default: a proposal takes 40 ms then, a fit 0.25 s, for three knobs."""
@@ -190,8 +190,8 @@ class StudyModel:
         standing = Standing(len(read), None if feasibility.certain else feasibility, read=np.array(read))
         if named is None:
             return standing
-        within = usable(translation.space, named.wanted[0], feasibility, named) if named.limited else None
-        return replace(standing, start=named.start, attainable=within)
+        within, unsure = within_limits(translation.space, named.wanted[0], feasibility, named)
+        return replace(standing, start=named.start, attainable=within, doubtful=unsure)
 
     def feasibility(self, translation: Translation) -> Feasibility:
         """Return which settings can be measured: of a failed pair, only the failed member counts as a failure."""

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equipoise.study.moving import Reach, positions
-from equipoise.study.outputs import named_in, usable
+from equipoise.study.outputs import named_in, within_limits
 from equipoise.study.settings_read import feasibility
 
 if TYPE_CHECKING:
     from equipoise._typing import FloatArray
+    from equipoise.answer import Doubtful
     from equipoise.spaces import Domain
     from equipoise.study.state import State
 
@@ -30,15 +31,20 @@ def allowed(state: State, space: Domain, reach: Reach | None) -> Domain:
     return state.setup.caution.within(space, state.belief, feasibility(state), reach, tried(state), safe)
 
 
-def attainable(state: State, space: Domain) -> Domain | None:
-    """Return the part of a space that the limits let a study reach; `None` if there are no limits."""
+def attainable(state: State, space: Domain) -> tuple[Domain | None, Doubtful | None]:
+    """Return the part of a space that the limits let a study reach, and the settings that may hold measured limits.
+
+    `None` if there are no such limits. A safe study cannot reach a setting that only may hold them.
+    """
     named, part = named_in(state, space), None
     if state.limited:
         safe = named if state.setup.safe else None
         part = state.setup.caution.attainable(space, state.belief, feasibility(state), tried(state), safe)
-    if named is not None and named.limited:
-        part = usable(space if part is None else part, state.belief.posterior, feasibility(state), named)
-    return part
+    if named is None or not named.limited:
+        return part, None
+    reached = space if part is None else part
+    within, unsure = within_limits(reached, state.belief.posterior, feasibility(state), named)
+    return within, None if state.setup.safe else unsure
 
 
 def tried(state: State) -> FloatArray:

@@ -78,13 +78,16 @@ class Recommender:
         """Return the facts besides the belief; they suffice for no bound if the sensor or the unit seems wrong."""
         ledger, setup = state.ledger, state.setup
         ours = ledger.points_read()
+        limited = state.limited or setup.outputs is not None
+        within, unsure = asking.attainable(state, self.space) if limited else (None, None)
         found = Standing(
             state.readings,
             None if state.unrestricted else feasibility(state),
             ledger.origin(setup.start, self.space),
             theorem=not setup.offset.learns_readings,
             enough=not (_stuck(state) or contradiction(state.belief)),
-            attainable=asking.attainable(state, self.space) if state.limited or setup.outputs is not None else None,
+            attainable=within,
+            doubtful=unsure,
             read=np.array(ours) if ours else None,
         )
         if not state.planned:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.holding import named_in as named_in
     from equipoise.study.outputs.steering import likely as likely
     from equipoise.study.outputs.steering import proposed as proposed
-    from equipoise.study.outputs.steering import usable as usable
+    from equipoise.study.outputs.steering import within_limits as within_limits
     from equipoise.study.outputs.taught import OutputLessons as OutputLessons
     from equipoise.study.outputs.taught import Taught as Taught
     from equipoise.study.outputs.taught import of_output as of_output

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equipoise._typing import FloatArray
-from equipoise.answer import LimitEstimate, Usability, opinions
+from equipoise.answer import LimitEstimate, Slack, Usability, opinions
 from equipoise.belief import AnywherePosterior
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ DEVIATIONS = 2.0
 PLACED = 0.5
 """A setting is placed if the deviation of its slack is below this share of the noise of a reading: a pair with it then
 tells of a limit nearly what a pair with the start does, and of the objective besides."""
-
-Slack = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""A function that returns mean and standard deviation, shapes (m,), of a limit's slack at points, shape (m, d)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +81,7 @@ class Named:
 
     def excess(self, points: FloatArray) -> FloatArray:
         """Return by how many noise deviations the most broken limit is expected to be broken, rounded, shape (m,)."""
-        slacks = zip(self.outputs.limits, self.slacks(lambda belief, limit: believed(belief)), strict=True)
-        known = [(limit, slack) for limit, slack in slacks if limit.name not in self.unknown]
+        known = self.known_slacks()
         noises = [self.beliefs[limit.name].posterior.regularizer ** 0.5 for limit, _ in known]
         over = [-slack(points)[0] / noise for (_, slack), noise in zip(known, noises, strict=True)]
         return np.round(reduce(np.maximum, over, np.zeros(len(points))))
@@ -126,10 +122,13 @@ class Named:
         """Return how probably a point, shape (d,), holds all limits, and an estimate of each; `None` without limits."""
         if not self.limited:
             return None
+        limits = tuple(_estimate(limit, *slack(point[None])) for limit, slack in self.known_slacks())
+        return Usability(float(self.surely(point[None])[0]), limits, self.unknown)
+
+    def known_slacks(self) -> list[tuple[Limit, Slack]]:
+        """Return each limit of an output about which enough is known, with its slack as believed."""
         slacks, unknown = self.slacks(lambda belief, limit: believed(belief)), self.unknown
-        known = [each for each in zip(self.outputs.limits, slacks, strict=True) if each[0].name not in unknown]
-        limits = tuple(_estimate(limit, *slack(point[None])) for limit, slack in known)
-        return Usability(float(self.surely(point[None])[0]), limits, unknown)
+        return [each for each in zip(self.outputs.limits, slacks, strict=True) if each[0].name not in unknown]
 
     def _of_output(self, name: str, belief: Posterior, points: FloatArray) -> FloatArray:
         """Return the probability that the limits of one output hold; it cannot break two at once."""

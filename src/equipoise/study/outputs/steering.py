@@ -15,7 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from equipoise import _linalg
-from equipoise.answer import USABLE, dominated
+from equipoise.answer import USABLE, Doubtful, dominated
 from equipoise.data import Proposal
 from equipoise.policies import SURELY, candidates, measured, simplex, two_compromises, weighed
 from equipoise.spaces import Restricted
@@ -65,6 +65,26 @@ def likely(space: Domain, named: Named | None) -> Domain:
     if named is None or not named.limited:
         return space
     return Restricted(space, lambda points: named.probability(points) >= LIKELY)
+
+
+def within_limits(
+    space: Domain, posterior: Posterior, feasible: Feasibility, named: Named
+) -> tuple[Restricted, Doubtful] | tuple[None, None]:
+    """Return the part of a space where all limits hold with 95 %, and the settings that may hold them."""
+    if not named.limited:
+        return None, None
+    return usable(space, posterior, feasible, named), doubtful(space, feasible, named)
+
+
+def doubtful(space: Domain, feasible: Feasibility, named: Named) -> Doubtful:
+    """Return the settings that may hold all limits: with a probability of at least 5 %."""
+
+    def keep(points: FloatArray) -> NDArray[np.bool_]:
+        kept = feasible.allows(points)
+        kept[kept] = named.probability(points[kept]) >= 1.0 - USABLE if kept.any() else False
+        return kept
+
+    return Doubtful(Restricted(space, keep), [slack for _, slack in named.known_slacks()])
 
 
 def usable(space: Domain, posterior: Posterior, feasible: Feasibility, named: Named) -> Restricted:
