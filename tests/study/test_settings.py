@@ -4,7 +4,7 @@ import pytest
 
 import equipoise as eq
 from equipoise.log.events import FORMER_SETTINGS, Set
-from equipoise.study import Note, Setting
+from equipoise.study import Note, Setting, unit_of
 from equipoise.web.station import Station
 from invoking import invoke, new_study
 from studies import events, rewrite, state
@@ -50,7 +50,7 @@ def test_notes_of_former_versions_that_were_settings_still_are(opt):
         eq.resume(opt.study.log).study.notes == again.study.notes == [Note("shift", "ours"), Note("late"), Note("next")]
     )
     station = Station(opt.study.log)
-    assert (station.mode, station.unit) == ("pause", "nA")
+    assert (station.mode, unit_of(station.opt.study.settings)) == ("pause", "nA")
     assert "beam dump" in station.now().paused
 
 

@@ -102,7 +102,7 @@ def cases_of(results: Results) -> list[Case]:
 
 
 def outcome(found: Finding, question: Question) -> str:
-    """Return what came of the test case of a finding."""
+    """Return the outcome of the test case of a finding."""
     if question.fail_above is not None:
         return {FAILED: "failure", UNDECIDED: "skipped"}.get(found.gate, "passed")
     return {"worse": "failure", "open": "skipped"}.get(found.standing, "passed")
