@@ -21,6 +21,7 @@ from equipoise.integrations.optuna.records import FIT, TrialPair, fit_from_json,
 from equipoise.integrations.optuna.study_numbers import StudyNumbers
 from equipoise.integrations.optuna.translation import Translation
 from equipoise.integrations.remembering import Fit, Lessons, keep_up, learn, remembered, unrepeated
+from equipoise.likelihoods import Likelihood
 from equipoise.log import Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy
@@ -56,8 +57,10 @@ class StudyModel:
         streams: Streams | None = None,
         limits: Sequence[Limit] = (),
         seeds: bool = False,
+        likelihood: Likelihood | None = None,
     ) -> None:
         self.law, self._given, self._streams, self._limits, self._seeds = law, search_space, streams, limits, seeds
+        self._likelihood = None if likelihood is None or likelihood.exact else likelihood
         self._first: dict[tuple[str, bytes], tuple[int, int]] = {}
         self._explorer: Explorer | None = None
         self._settled: set[int] = set()
@@ -112,8 +115,10 @@ class StudyModel:
         name = outputs.first.name if output is None else output
         taught, sign = self._taught.setdefault(name, {}), outputs.sign(name)
         for number in sorted(self._told.keys() - taught.keys()):
-            pair, told = self._told[number][0], self._following(number)
-            read = told if name == outputs.first.name else [of_output(each, self.numbers.keys[name]) for each in told]
+            pair, told, law = self._told[number][0], self._following(number), self._likelihood
+            read: list[Reading | None] = [each if law is None else each.under(law) for each in told]
+            if name != outputs.first.name:
+                read = [of_output(each, self.numbers.keys[name]) for each in told]
             duel = self._duels.setdefault(number, pair.duel(translation.encode))
             known = pair.sign is None or pair.baseline is not None
             options = {"number": float(number), "sign": sign}
@@ -162,6 +167,7 @@ class StudyModel:
         data = memory * (2 if self.law.learns_readings else 1)
         prior = LearnedBelief.prior(replace(model, folding=Folding(data, data // 5, max(data * 2 // 5 // 2 * 2, 2))))
         about = f"{translation.signature} {self.law!r} {len(prior.fitted.hyperparameters.theta)}"
+        about = about if self._likelihood is None else f"{self._likelihood!r} {about}"
         about = about if name == first else f"{self.numbers.keys[name]} {about}"
         fits = {n: f for n, f in self._fits.items() if f.model == about and model.form.has(f.learned.hyperparameters)}
         known = sorted((f.duels, n) for n, f in fits.items() if f.duels <= len(taught))

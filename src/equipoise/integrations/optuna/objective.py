@@ -10,7 +10,7 @@ from typing import Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import FixedTrial, FrozenTrial, Trial
 
-from equipoise.data import SeedName
+from equipoise.data import OF, SeedName
 from equipoise.integrations.optuna.records import FAILED, FIRST, PAIR, SECOND, TrialPair
 from equipoise.integrations.optuna.sampler import DuelSampler, sampler_of
 from equipoise.integrations.optuna.study_numbers import CONSTRAINTS, numbers
@@ -51,7 +51,8 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
     readings become user attributes, `duel_first` and `duel_second`; user attributes that the objective sets for the
     rival get the prefix `second:`. An objective that takes `seed` gets that of the trial, if the sampler has seeds.
     If one reading fails, is pruned or is not finite, the whole trial is. With several objectives the differences are
-    returned. Limits and constraints are stored for both members.
+    returned. Limits and constraints are stored for both members. Under a likelihood of the sampler the objective
+    returns a count, or a share as (17, 200); the value of a trial is then the difference of counts or shares.
     """
 
     @functools.wraps(objective)
@@ -68,16 +69,21 @@ def paired(objective: Callable[..., Any]) -> Callable[[Trial], Any]:
         seed = None if sampler.seeds is None else sampler.seeds.nth(trial.number)
         given = _given(objective, seed, (trial, rival))
         order = (rival, trial) if swapped else (trial, rival)
-        study, limits = trial.study, (sampler.limits, sampler.constraints_func)
+        study, rules = trial.study, (sampler.likelihood, sampler.limits, sampler.constraints_func)
         values = {each: _measured(objective, each, trial, given) for each in order}
-        read = {each: numbers(_frozen(each, trial, inherited), value, study, *limits) for each, value in values.items()}
+        read = {each: numbers(_frozen(each, trial, inherited), value, study, *rules) for each, value in values.items()}
         block = sampler.block if seed is None else label(sampler.block, seed)
         _record(trial, rival, swapped, (read[trial], read[rival]), block)
-        wins = [read[trial][f"values_{i}"] - read[rival][f"values_{i}"] for i in range(len(study.directions))]
+        wins = [_shown(read[trial], i) - _shown(read[rival], i) for i in range(len(study.directions))]
         found = tuple(win if math.isfinite(win) else math.nan for win in wins)  # Optuna fails a trial with a nan
         return found if len(found) > 1 else found[0]
 
     return measure
+
+
+def _shown(read: Mapping[str, float], i: int) -> float:
+    """Return a number of a member as people see it: a share instead of its successes."""
+    return read[f"values_{i}"] / (read.get(OF, 1.0) if i == 0 else 1.0)
 
 
 def _measured(objective: Callable[..., Any], member: Trial | Rival, trial: Trial, given: Mapping[str, SeedName]) -> Any:

@@ -20,12 +20,13 @@ from equipoise.integrations.optuna.knowledge import MEMORY_DUELS, StudyModel
 from equipoise.integrations.optuna.records import PAIR, TrialPair, fit_to_json
 from equipoise.integrations.optuna.study_numbers import Constraints
 from equipoise.integrations.optuna.translation import Translation, must_tell_apart
+from equipoise.likelihoods import Gaussian, Likelihood
 from equipoise.log import FRONT, PROPOSE, RECOMMEND, Streams
 from equipoise.offsets import Offset
 from equipoise.policies import Policy, Seeds
 from equipoise.reductions import OnePoint, TwoPoint
 from equipoise.study import default_offset, default_policy
-from equipoise.study.outputs import Named, compromised, limited, wanted
+from equipoise.study.outputs import Named, compromised, limited, must_be_learned, wanted
 from equipoise.study.outputs import front as undominated
 
 
@@ -43,6 +44,8 @@ class DuelSampler(BaseSampler):
         policy: Chooses the pair after the start design; as in `Optimizer` by default.
         reduction: `TwoPoint()`, or `OnePoint(...)` for plain objectives that are measured once a trial.
         offset: What is assumed of the bias, over the trials by number; that of the reduction by default.
+        likelihood: How a reading depends on f: `Gaussian()` by default, a number; `likelihoods.Poisson()`, a count;
+            `likelihoods.Binomial()`, a share, which the objective returns as (17, 200).
         search_space: The parameters to optimize; by default those that every finished trial has.
         block: The block, such as a day or a host, of the readings of this process; a trial's user attribute `block`
             takes precedence.
@@ -75,6 +78,7 @@ class DuelSampler(BaseSampler):
         policy: Policy | None = None,
         reduction: TwoPoint | OnePoint | None = None,
         offset: Offset | None = None,
+        likelihood: Likelihood | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
         block: str | None = None,
         seeds: Any = None,
@@ -96,6 +100,11 @@ class DuelSampler(BaseSampler):
             raise TypeError(f"`offset` must be an object such as Tracked(), got {offset!r}")
         if self.reduction.baseline is not None and self.offset.learns_readings:
             raise ValueError(f"`offset` must be Arbitrary() for duels of a single reading, got {offset!r}")
+        self.likelihood: Likelihood = Gaussian() if likelihood is None else likelihood
+        if not hasattr(self.likelihood, "tilt") or isinstance(self.likelihood, type):
+            raise TypeError(f"`likelihood` must be an object such as Poisson(), got {likelihood!r}")
+        if self.reduction.baseline is not None and not self.likelihood.exact:
+            raise ValueError(f"`likelihood` must be Gaussian() for duels of a single reading, got {likelihood!r}")
         self.search_space = search_space and dict(search_space)
         self.block = None if block is None else check.name("block", block)
         self.memory = check.count("memory", memory, at_least=2)
@@ -123,6 +132,7 @@ class DuelSampler(BaseSampler):
             if model.numbers.several and self.reduction.baseline is not None:
                 rule = "`reduction` must be TwoPoint() with several objectives or limits"
                 raise ValueError(f"{rule}, got {self.reduction!r}")
+            must_be_learned(model.numbers.outputs, self.likelihood)
             return model.search_space()
 
     def sample_relative(
@@ -176,6 +186,8 @@ class DuelSampler(BaseSampler):
             best = recommended(space, beliefs[outputs.first.name], known, self._streams.at(known.readings, RECOMMEND))
             if named is not None:
                 best = best.within(named.usability(space.encode(best.x)))
+            if scale := self.likelihood.scale:
+                best = replace(best, unit=f"in {scale}")
             if named is not None and outputs.several:
                 points = self._front(model, translation, named) or self._front(model, translation, named, sure=False)
                 best = compromised(best, points, named, space, wanted(outputs, weights, prefer))
@@ -235,7 +247,8 @@ class DuelSampler(BaseSampler):
         """Return the knowledge of a study; data just read from the storage for the same trial are not read again."""
         storage, number = study._storage, study._study_id
         if self._known is None or self._known[:2] != (storage, number):
-            model = StudyModel(self.offset, self.search_space, self._streams, self.limits, self.seeds is not None)
+            given = self._streams, self.limits, self.seeds is not None, self.likelihood
+            model = StudyModel(self.offset, self.search_space, *given)
             self._known, self._read_for = (storage, number, model), -1
         if trial < 0 or trial != self._read_for:
             self._known[2].update(study)

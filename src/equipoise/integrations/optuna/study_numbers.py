@@ -2,6 +2,7 @@
 
 kept as        meaning
 values_1       the second objective, and so on; people see the study's metric name
+of             the number of trials, if the objective is a share
 loss           a user attribute that a limit of the sampler names
 constraints:k  Optuna's constraint k, which holds at zero or below; k is its position in a `constraints_func`
 """
@@ -13,6 +14,8 @@ from typing import Any
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial
 
+from equipoise.data import OF
+from equipoise.likelihoods import Likelihood
 from equipoise.study.outputs import Limit, Objective, Outputs
 
 Constraints = Callable[[FrozenTrial], Sequence[float]]
@@ -50,7 +53,12 @@ class StudyNumbers:
 
 
 def numbers(
-    trial: FrozenTrial, value: Any, study: Study, limits: Sequence[Limit], constraints: Constraints | None
+    trial: FrozenTrial,
+    value: Any,
+    study: Study,
+    likelihood: Likelihood,
+    limits: Sequence[Limit],
+    constraints: Constraints | None,
 ) -> dict[str, float]:
     """Return the readings of a member of a pair, by the names under which they are kept, the first objective first.
 
@@ -58,6 +66,7 @@ def numbers(
         trial: The member, with its parameters and attributes.
         value: The return value of the objective.
         study: The study of the trial.
+        likelihood: The likelihood of the first objective.
         limits: The limits of the sampler, each on an objective or a user attribute.
         constraints: Returns further numbers.
     """
@@ -71,6 +80,9 @@ def numbers(
         raise RuntimeError(f"`limits` need the user attribute {name!r}, got none for trial {trial.number}: {advice}")
     given = () if constraints is None else constraints(trial)
     read = [(f"values_{i}", each) for i, each in enumerate(values)]
+    if not likelihood.exact:
+        first = likelihood.check("objective", values[0])
+        read[:1] = zip(("values_0", OF), first, strict=False)
     read += [(name, trial.user_attrs[name]) for name in sorted(named)]
     read += [(key, each) for key, each in trial.system_attrs.items() if key.startswith(f"{CONSTRAINTS}:")]
     return {key: _number(each) for key, each in [*read, *((f"{CONSTRAINTS}:{i}", c) for i, c in enumerate(given))]}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from equipoise.study.outputs.grammar import Objective as Objective
     from equipoise.study.outputs.grammar import Outputs as Outputs
     from equipoise.study.outputs.grammar import limited as limited
+    from equipoise.study.outputs.grammar import must_be_learned as must_be_learned
     from equipoise.study.outputs.grammar import objectives as objectives
     from equipoise.study.outputs.grammar import outputs_of as outputs_of
     from equipoise.study.outputs.holding import Named as Named

@@ -270,7 +270,7 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
         raise ValueError(
             f"`minimize` must be False with an `objective`, which implies it: objective='-{outputs.first.name}'"
         )
-    _must_be_learned(outputs, parts["likelihood"])
+    must_be_learned(outputs, parts["likelihood"])
     if outputs.believed(outputs.first.name) and not parts["offset"].learns_readings:
         rule = f"`limits` of {outputs.first.name} must be relative to the start under {parts['offset']!r}"
         raise ValueError(f"{rule}, which assumes nothing of its offset, got {', '.join(parts['limits'])}")
@@ -285,7 +285,7 @@ def outputs_of(parameters: Container[str], parts: dict[str, Any]) -> Outputs | N
     return outputs
 
 
-def _must_be_learned(outputs: Outputs, likelihood: Likelihood) -> None:
+def must_be_learned(outputs: Outputs, likelihood: Likelihood) -> None:
     """Refuse what a likelihood cannot say of several numbers: it is about the first objective, the others are exact."""
     if likelihood.exact:
         return
