@@ -928,3 +928,15 @@ def test_a_notebook_sees_what_is_known_and_nothing_runs_in_it():
     assert "&lt;script&gt;" in shown
     assert "A guess: there is no bound yet." in shown
     assert "<th>x[0]</th>" in eq.Optimizer(eq.Box([(0, 1)]), rng=0).recommend()._repr_html_()
+
+
+@pytest.mark.parametrize("rng", ["x", -1, 0.5])
+def test_a_wrong_seed_is_refused_by_its_name(rng):
+    with pytest.raises((TypeError, ValueError), match=f"`rng` must be a seed, a generator or `Streams`, got {rng!r}"):
+        eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=rng)
+
+
+def test_a_bound_for_judgements_alone_is_refused():
+    opt = eq.Optimizer(eq.Space(q1=eq.Float(0, 1)), rng=0)
+    with pytest.raises(ValueError, match=r"`eps` must come with `readings`, since audits are measured, got 0\.1"):
+        opt.run(lambda first, second: "first", judgements=4, eps=0.1)

@@ -31,6 +31,13 @@ def test_help_teaches(invoke):
     assert invoke("--version").output == f"equipoise, version {equipoise.__version__}\n"
 
 
+def test_a_misspelled_command_gets_a_suggestion(invoke):
+    wrong, other = invoke("recomend"), invoke("compar")
+    assert (wrong.exit_code, other.exit_code) == (2, 2)
+    assert "No such command 'recomend'." in wrong.output
+    assert "No such command 'compar'. Did you mean compare?" in other.output
+
+
 def test_no_summary_of_a_command_is_cut_off(invoke):
     for words in ((), ("gate",), ("bench",)):
         commands = invoke(*words, "--help").output.partition("Start here")[0]

@@ -97,6 +97,8 @@ def test_against_a_drift_the_incumbent_is_measured_again():
 
 
 def test_what_makes_no_race_is_refused():
+    with pytest.raises(TypeError, match=r"`instances` must be a list such as range\(20\), got 5"):
+        raced(lambda trial, instance: 0.0, 5)
     with pytest.raises(ValueError, match="`instances` must be at least two, got 1"):
         raced(hill, [0])
     with pytest.raises(ValueError, match="`alpha` must"):

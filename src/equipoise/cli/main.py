@@ -3,6 +3,7 @@
 import builtins
 import errno
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any
@@ -81,6 +82,15 @@ class _Sections(click.Group):
         name = f"{cmd_name}_" if iskeyword(cmd_name) or hasattr(builtins, cmd_name) else cmd_name
         command: click.Command = getattr(import_module(f"equipoise.{MODULES[cmd_name]}"), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; suggest the ones with a similar name if there is none."""
+        near = [] if args[0] in MODULES else get_close_matches(args[0], MODULES)
+        if near:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {' or '.join(near)}?")
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the whole program, even if some standard streams are closed."""

@@ -30,7 +30,7 @@ class Streams:
     """
 
     def __init__(self, rng: Seed = None, key: Sequence[int] | None = None) -> None:
-        drawn = default_rng(rng).integers(2**64, size=2, dtype=np.uint64) if key is None else key
+        drawn = _generator(rng).integers(2**64, size=2, dtype=np.uint64) if key is None else key
         self.key = np.array(drawn, dtype=np.uint64)
         self._generator = Generator(Philox(key=self.key))
         self._state: dict[str, Any] = dict(self._generator.bit_generator.state)
@@ -43,3 +43,10 @@ class Streams:
         self._state["buffer_pos"], self._state["has_uint32"] = 4, 0
         self._generator.bit_generator.state = self._state
         return self._generator
+
+
+def _generator(rng: Seed) -> Generator:
+    try:
+        return default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"`rng` must be a seed, a generator or `Streams`, got {rng!r}") from error

@@ -96,6 +96,8 @@ class Looping(ABC):
             raise ValueError(f"exactly one of `readings` and `judgements` must be given, got {readings}, {judgements}")
         if executor is not None and readings is None:
             raise ValueError("`executor` must come with `readings`: judgements are asked one after the other")
+        if eps is not None and readings is None:
+            raise ValueError(f"`eps` must come with `readings`, since audits are measured, got {eps}")
         pairs = {"judge": judge, "steps": steps, "check_every": check_every}
         function = UserFunction(self, measure, failures, context, pairs)
         goal = Reaching(self, eps, readings, context=None if callable(context) else context)

@@ -38,6 +38,8 @@ def raced(
         >>> sum(len(trial.intermediate_values) for trial in study.trials), round(study.best_params["x"], 1)
         (88, 0.7)
     """
+    if not isinstance(instances, Iterable):
+        raise TypeError(f"`instances` must be a list such as range(20), got {instances!r}")
     pieces = list(instances)
     if len(pieces) < 2:
         raise ValueError(f"`instances` must be at least two, got {len(pieces)}")
