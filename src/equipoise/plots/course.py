@@ -33,7 +33,7 @@ def readings(opt: Optimizer, ax: Any = None, *, context: Mapping[str, Any] | Non
     """
     ax = axes(ax)
     read = series.readings_of(opt)
-    ax.set(xlabel="reading", ylabel=series.reading_label(opt), title="What was read")
+    ax.set(xlabel="reading", ylabel=series.reading_label(opt), title="Readings")
     whole(ax.xaxis)
     if not read:
         return ax

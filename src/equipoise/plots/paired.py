@@ -29,7 +29,7 @@ def contest(verdict: Verdict) -> Any:
         >>> import equipoise as eq
         >>> verdict = eq.compare({"old": lambda: 3.0, "new": lambda: 2.0}, rng=0)
         >>> [ax.get_title() for ax in contest(verdict)]
-        ['What was read', 'Differences from old', 'Intervals']
+        ['Readings', 'Differences from old', 'Intervals']
     """
     _, each = pyplot().subplots(1, 3, figsize=(13.5, 4.0), layout="constrained", width_ratios=(1.2, 1.2, 1.0))
     _readings(verdict, axes(each[0]))
@@ -45,7 +45,7 @@ def _readings(verdict: Verdict, ax: Any) -> None:
         if at:
             ax.plot(*zip(*at, strict=True), ".-", color=color, linewidth=0.6, markersize=4, label=arm)
     unit = {"time": "seconds", "memory": "bytes", "reading": "reading"}[verdict.question.kind]
-    ax.set(xlabel="round", ylabel=unit, title="What was read")
+    ax.set(xlabel="round", ylabel=unit, title="Readings")
     whole(ax.xaxis)
     _legend(ax)
 
