@@ -35,7 +35,7 @@ from coverage import percent
 from numpy.random import Generator
 
 from equipoise._typing import FloatArray
-from equipoise.answer.sequential import stakes, typical, wins
+from equipoise.answer.sequential import evidence, typical
 from equipoise.programs import Contest, Question
 from equipoise.programs.commands.arranging import two_cores
 from equipoise.programs.commands.measuring import Bench, Job
@@ -76,8 +76,7 @@ LAWS: dict[str, Reads] = {
 
 def found_at(d: FloatArray, limit: float = 2 / ALPHA) -> float:
     """Return after which round the bets on either side have won; infinite if they never do."""
-    x = stakes(d)
-    return min(first(wins(x, limit)), first(wins(-x, limit)))
+    return min(first(evidence(d) >= limit), first(evidence(-d) >= limit))
 
 
 def alarms(runs: int) -> None:
@@ -303,7 +302,7 @@ def foretold(runs: int, most: int = 400) -> None:
 
 def decided_at(d: FloatArray, margin: float) -> float:
     """Return after which round two programs are called different, or the same within a margin."""
-    won = [wins(stakes(each, theta), 2 / ALPHA) for each, theta in ((d, 0.0), (-d, 0.0), (d, -margin), (-d, -margin))]
+    won = [evidence(each, theta) >= 2 / ALPHA for each, theta in ((d, 0.0), (-d, 0.0), (d, -margin), (-d, -margin))]
     return first(won[0] | won[1] | (won[2] & won[3]))
 
 

@@ -9,18 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from equipoise.answer.sequential import (
-    Interval,
-    bounded_mean,
-    evidence,
-    log_wealth,
-    paired,
-    stakes,
-    typical,
-    wealth,
-    wins,
-)
-from equipoise.answer.sequential.bets import ALL_WEIGHTS, BETS, SHIFTS, WIDTHS
+from equipoise.answer.sequential import Interval, bounded_mean, evidence, log_wealth, paired, typical, wealth
+from equipoise.answer.sequential.betting import ALL_WEIGHTS, BETS, SHIFTS, WIDTHS
 
 NUMBERS = st.lists(st.integers(-50, 50).map(lambda i: i / 8), min_size=1, max_size=25)
 
@@ -57,61 +47,9 @@ def test_whatever_the_sizes_are_no_bet_on_coins_wins_in_the_mean(sizes):
     np.testing.assert_allclose(mean, 1.0)
 
 
-def has_won(x, level=40.0):
-    """Whether a gambler who stakes no more than is missing has it after each pair, pair by pair."""
-    w, after = ALL_WEIGHTS, []
-    for bets in x.T:
-        total, stake = w.sum(), w * np.tanh(bets)
-        most = total + np.abs(stake).sum()
-        share = (level - total) / (most - total) if total < level * (1 - 1e-9) and most > level else 1.0
-        w = w + share * stake
-        after.append(w.sum() >= level * (1 - 1e-9))
-    return np.array(after)
-
-
-def excluded(d, theta):
-    x = stakes(np.array(d), theta)
-    return has_won(x) | has_won(-x)
-
-
-@settings(max_examples=60, deadline=None)
-@given(NUMBERS, st.sampled_from([-1 / 3, 0.0, 0.125, 1.0]), st.sampled_from([3.0, 40.0, 400.0]))
-def test_the_last_bet_is_what_is_missing(d, theta, level):
-    x = stakes(np.array(d), theta)
-    for side in (1, -1):
-        won = has_won(side * x, level)
-        assert wins(side * x, level).tolist() == won.tolist()
-        in_full = evidence(side * np.array(d), side * theta) >= level
-        assert not in_full.any() or won[: in_full.argmax() + 1].any()  # never later
-
-
-def test_coins_ever_win_as_often_as_they_may():
-    """All falls of twelve coins: 40 is reached in at most 1 of 40, and more often than by bets in full."""
-    sizes = np.random.default_rng(0).exponential(size=12)
-    falls = np.array(list(itertools.product((-1, 1), repeat=len(sizes)))) * sizes
-    won = np.mean([has_won(stakes(fall)).any() for fall in falls])
-    assert np.mean([(evidence(fall) >= 40).any() for fall in falls]) < won <= 1 / 40
-
-
-def test_a_wealth_of_any_size_is_known():
-    assert wins(stakes(np.arange(1.0, 3001.0)), 40.0)[-1]
-    assert not wins(-stakes(np.arange(1.0, 3001.0)), 40.0).any()
-    assert not len(wins(stakes(np.empty(0)), 40.0))
-
-
-def test_the_limits_are_where_the_bets_win():
+def test_the_limits_are_where_the_wealth_is_twenty():
     d = np.random.default_rng(1).standard_t(2, 60)
     found = typical(d, 0.05)
-    step = 1e-4
-    for limit, inward in ((found.low, step), (found.high, -step)):
-        assert excluded(d, limit - inward)[-1]
-        assert not excluded(d, limit + inward)[-1]
-
-
-def test_an_interval_for_a_chosen_alpha_is_where_the_wealth_is_twenty():
-    """A level that depends on the data is none to aim at: as wide as this, or wider."""
-    d = np.random.default_rng(1).standard_t(2, 60)
-    found = typical(d, 0.05, fixed=False)
     step = 1e-4
     for limit, inward in ((found.low, step), (found.high, -step)):
         assert wealth(d, limit - inward)[-1] >= 20 > wealth(d, limit + inward)[-1]
@@ -136,7 +74,7 @@ def test_six_or_seven_equal_signs_decide_and_five_do_not():
 def test_zero_is_excluded_if_and_only_if_the_bets_about_it_have_won(d, shift):
     """Ties and all: the outer end of the range in which a limit lies never claims more than the bets do."""
     moved = np.array(d) + shift / 8
-    won = excluded(moved, 0.0)[-1]
+    won = max(evidence(side * moved)[-1] for side in (1, -1)) >= 40
     for claim in (typical, paired):
         found = claim(moved)
         assert won or found.low <= 0 <= found.high, claim.__name__
@@ -157,7 +95,7 @@ def test_bets_on_plus_fall_as_the_center_grows(d):
                 inside = found.value + share * (limit - found.value)
                 assert found.low <= inside <= found.high
                 beyond = limit + (1.0 + share) * (limit - found.value)
-                assert beyond == limit or excluded(d, beyond)[-1]
+                assert beyond == limit or wealth(d, beyond)[-1] >= 20
 
 
 @pytest.mark.parametrize("d", [[1.0, 0.0] * 6, [0.5, 1.0, 0.0, 1.0] * 4, [2.0, -1.0, 3.0, 4.0] * 3])
@@ -247,8 +185,8 @@ def test_the_center_of_symmetry_is_seldom_excluded_at_any_look(law):
     """At most 5 % by theorem: 300 runs give more than this with a probability below 0.001."""
     (draw, truth), runs, looks = SYMMETRIC[law], 300, 60
     d = [draw(np.random.default_rng(seed), looks) for seed in range(runs)]
-    wrong = sum(excluded(each, truth).any() for each in d)
+    wrong = sum((wealth(each, truth) >= 20).any() for each in d)
     assert wrong <= binom.ppf(0.999, runs, 0.05)
     for each in d[:5]:
         found = typical(each)
-        assert (found.low <= truth <= found.high) or excluded(each, truth)[-1]
+        assert (found.low <= truth <= found.high) or wealth(each, truth)[-1] >= 20

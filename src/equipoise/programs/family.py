@@ -56,7 +56,7 @@ class Member:
     def finding(self, alpha: float) -> Finding:
         """Return the finding about the pair, with an interval that misses with a probability of at most alpha."""
         first, second = self.question.arms
-        interval = self.question.interval(self.differences, alpha, fixed=False)
+        interval = self.question.interval(self.differences, alpha)
         return finding(replace(self.question, alpha=alpha), (first, second), interval, len(self.differences))
 
     def _above(self, d: FloatArray, theta: float) -> float:

@@ -100,11 +100,10 @@ class Question:
         """The error rate for each pair: Bonferroni, since the best pair is not known beforehand."""
         return self.alpha / max(len(self.pairs), 1)
 
-    def interval(self, differences: ArrayLike, alpha: float, fixed: bool = True) -> Interval:
-        """Return the center of differences with its interval; `fixed` as in `typical`."""
-        if self.center != "typical":
-            return CENTERS[self.center](differences, alpha)
-        return (typical if self.scale == "ratio" else typical_reading)(differences, alpha, fixed)
+    @property
+    def interval(self) -> Center:
+        """The function from differences to an interval."""
+        return typical_reading if (self.center, self.scale) == ("typical", "difference") else CENTERS[self.center]
 
     @property
     def sign(self) -> float:
@@ -142,7 +141,7 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"`{name}` must be one of {', '.join(allowed)}, got {value!r}")
 
 
-def typical_reading(differences: ArrayLike, alpha: float = 0.05, fixed: bool = True) -> Interval:
+def typical_reading(differences: ArrayLike, alpha: float = 0.05) -> Interval:
     """Return the typical difference of readings that may come in steps, as passes do: of these, the mean.
 
     Differences that are all equal are treated as exact, as those of programs that count.
@@ -154,4 +153,4 @@ def typical_reading(differences: ArrayLike, alpha: float = 0.05, fixed: bool = T
         0.08
     """
     exact = np.size(differences) and not np.ptp(differences)
-    return (typical if exact else paired)(differences, alpha, fixed)
+    return typical(differences, alpha) if exact else paired(differences, alpha)

@@ -1,7 +1,6 @@
 """Decisions that are valid whenever one looks: the common engine of `compare`, `verify`, racing, the gate and items.
 
-bets       bets on the coins of randomized pairs: evidence
-betting    the typical difference with its interval, by these bets
+betting    bets on the coins of randomized pairs: evidence, and the typical difference with its interval
 bounded    bets against the mean of bounded numbers
 sequence   the interval of a normal mean, and the exact test of randomized pairs
 families   false discoveries among many questions (e-BH), and in a stream of them (e-LOND)
@@ -13,8 +12,15 @@ from typing import TYPE_CHECKING
 from equipoise._lazy import lazily
 
 if TYPE_CHECKING:
-    from equipoise.answer.sequential.bets import coin_wealth, evidence, stakes, wealth, wins
-    from equipoise.answer.sequential.betting import in_steps, median, paired, typical
+    from equipoise.answer.sequential.betting import (
+        coin_wealth,
+        evidence,
+        in_steps,
+        median,
+        paired,
+        typical,
+        wealth,
+    )
     from equipoise.answer.sequential.bounded import bounded_mean, log_wealth
     from equipoise.answer.sequential.families import Budget, e_bh
     from equipoise.answer.sequential.futility import chance, expected, finals, foreseen, posterior, prior, shrunk, tail
@@ -43,9 +49,7 @@ __all__ = [
     "prior",
     "reach",
     "shrunk",
-    "stakes",
     "tail",
     "typical",
     "wealth",
-    "wins",
 ]
