@@ -220,7 +220,9 @@ class Recommendation:
 
         There is no forecast either: an audit lowers the bound only as far as no limit is in doubt.
         """
-        if usability is None or usability.usable:
+        if usability is None:
+            return self
+        if usability.usable:
             return replace(self, usability=usability, forecast=None)
         verified = tuple(claim for claim in self.claims if claim.kind == "verified")
         first, *others = (*verified, Claim("guess", math.inf, self.overall.scope))

@@ -24,7 +24,7 @@ from equipoise.answer.sequential import coin_wealth
 
 STAKES = np.array([0.4, 0.7, 1.2, 2.0])
 """For effects of 0.5 to 2 deviations of a difference. A trial that is worse by one deviation is stopped after 9 pieces
-in the median; with the stakes of `bets`, which are for a verdict on one pair, after 11."""
+in the median; with the stakes of `betting`, which are for a verdict on one pair, after 11."""
 
 
 def worse(d: FloatArray, alpha: float) -> bool:
